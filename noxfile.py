@@ -1,0 +1,154 @@
+"""Every check and chore, run as `nox` (the fast default set) or `nox -s NAME`."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+
+import nox
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).parent
+DIST = ROOT / "dist"
+DISTRIBUTIONS = [ROOT, *sorted(file.parent for file in ROOT.glob("plugins/*/pyproject.toml"))]
+PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+# Budgets measured while other tests run would fail by chance.
+ALL_CORES = ["-n", "logical", "--ignore=tests/startup"]
+
+nox.needs_version = ">=2025.2.9"
+nox.options.sessions = ["lint", "types", "tests", "startup", "wheels"]
+nox.options.reuse_venv = "yes"
+nox.options.download_python = "never"
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Install core and every plugin, evaluate the demo set, say where the report is."""
+    session.install(*editable(""))
+    session.run("rpx", "run", *session.posargs)
+    for report in sorted(ROOT.glob("runs/*/report/report.html")):
+        session.log(f"report: {report}")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting."""
+    session.install(*group("lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Type-check core and every plugin with mypy, strict."""
+    session.install(*editable("[all]"), *group("types"))
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run every test but the start-up budgets, on all cores."""
+    session.install(*editable("[all]"), *group("test", "browser"))
+    session.run("pytest", *ALL_CORES, *session.posargs)
+
+
+@nox.session
+def startup(session: nox.Session) -> None:
+    """Hold the command line to its start-up budgets, with nothing running beside it."""
+    session.install(*editable(""), *group("test"))
+    session.run("pytest", "tests/startup", *session.posargs)
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build every sdist, and from it the wheel, into dist/; check that nothing was left out."""
+    session.install(*group("build"))
+    shutil.rmtree(DIST, ignore_errors=True)
+    for folder in DISTRIBUTIONS:
+        session.run("python", "-m", "build", "--outdir", str(DIST), str(folder), silent=True)
+        missing = left_out(folder)
+        if missing:
+            session.error(f"{name_of(folder)}: the wheel lacks {', '.join(missing)}")
+
+
+@nox.session(requires=["build"], reuse_venv=False)
+def wheels(session: nox.Session) -> None:
+    """Install the built wheels as a user would and evaluate the demo set with them."""
+    names = [name_of(folder) for folder in DISTRIBUTIONS]
+    session.install("--find-links", str(DIST), *names)
+    with tempfile.TemporaryDirectory() as empty, session.chdir(empty):
+        session.run("rpx", "run")
+        session.run("rpx", "doctor")
+
+
+@nox.session(python=PYTHONS[0])
+def lowest(session: nox.Session) -> None:
+    """Run the tests with the oldest Python and the oldest dependencies that are declared."""
+    constraints = Path(session.create_tmp()) / "lowest.txt"
+    constraints.write_text("\n".join(lowest_versions()), encoding="utf-8")
+    session.install("--constraint", str(constraints), *editable("[all]"), *group("test"))
+    session.run("pytest", *ALL_CORES, "-m", "not browser", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def pythons(session: nox.Session) -> None:
+    """Run the tests on each supported Python."""
+    session.install(*editable("[all]"), *group("test"))
+    session.run("pytest", *ALL_CORES, "-m", "not browser", *session.posargs)
+
+
+@nox.session(name="bench-depth")
+def bench_depth(session: nox.Session) -> None:
+    """Compare the depth metrics, in numbers and in time, with the reference evaluator."""
+    session.install(*editable(""), *group("bench-depth"))
+    session.run("python", "benchmarks/depth_standard.py", *session.posargs)
+
+
+def editable(extras: str) -> list[str]:
+    """Arguments that install core and every plugin from this tree."""
+    return [part for folder in DISTRIBUTIONS for part in ("-e", f"{folder}{extras}")]
+
+
+def group(*names: str) -> tuple[str, ...]:
+    """What the named dependency groups of the root project ask for."""
+    return nox.project.dependency_groups(PROJECT, *names)
+
+
+def name_of(folder: Path) -> str:
+    """The distribution's name, as in its pyproject.toml."""
+    return str(nox.project.load_toml(folder / "pyproject.toml")["project"]["name"])
+
+
+def left_out(folder: Path) -> list[str]:
+    """Files of the package, and the licence, that the wheel in dist/ does not carry."""
+    package = name_of(folder).replace("-", "_")
+    (wheel,) = DIST.glob(f"{package}-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        carried = archive.namelist()
+    sources = [file for file in (folder / package).rglob("*") if file.is_file()]
+    wanted = [
+        file.relative_to(folder).as_posix() for file in sources if "__pycache__" not in file.parts
+    ]
+    missing = sorted(set(wanted) - set(carried))
+    if not any(name.endswith("/LICENSE") for name in carried):
+        missing.append("LICENSE")
+    return missing
+
+
+def lowest_versions() -> list[str]:
+    """One `name==version` for each dependency: the lower bound that the projects declare."""
+    oldest: dict[str, Version] = {}
+    for folder in DISTRIBUTIONS:
+        project = nox.project.load_toml(folder / "pyproject.toml")["project"]
+        extras = project.get("optional-dependencies", {}).values()
+        for line in [*project["dependencies"], *(line for extra in extras for line in extra)]:
+            requirement = Requirement(line)
+            if requirement.name.startswith("rpx-"):
+                continue
+            bounds = [Version(s.version) for s in requirement.specifier if s.operator == ">="]
+            oldest[requirement.name] = max([*bounds, oldest.get(requirement.name, bounds[0])])
+    return [f"{name}=={version}" for name, version in sorted(oldest.items())]

@@ -1,0 +1,66 @@
+"""Checking a dataset: every sample is read once, exactly as a run would read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rpx_core.config import Data
+from rpx_core.contracts import Task
+from rpx_core.datasets import open_dataset
+from rpx_core.errors import ConfigError
+from rpx_core.host import Host
+from rpx_core.manifest import Manifest
+from rpx_core.parts import resolve_part
+from rpx_core.report import Failure
+from rpx_core.worker import guarded
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found."""
+
+    samples: int
+    problems: tuple[str, ...]
+    tasks: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """The same for `--json`."""
+        return {
+            "samples": self.samples,
+            "tasks": list(self.tasks),
+            "problems": list(self.problems),
+        }
+
+
+def check_dataset(host: Host, data: Data, task: str | None) -> Checked:
+    """Read every sample of a dataset as each installed task that it serves reads it."""
+    manifest = open_dataset(host, data)
+    served = manifest.header.served()
+    installed = {offer.spec.name: offer for offer in host.offers("task").values()}
+    wanted = [task] if task else [name for name in served if name in installed]
+    if not wanted:
+        raise ConfigError(
+            f"{manifest.name} serves {', '.join(served)}; no installed task reads that",
+            hint="install the plugin of one of these tasks",
+        )
+    problems: list[str] = list(manifest.warnings)
+    samples = 0
+    for name in wanted:
+        part = resolve_part(host.find("task", name), {}, field_name="options")
+        for problem in _problems(manifest, part.build(), name):
+            samples += 1
+            if problem is not None:
+                problems.append(problem)
+    return Checked(samples, tuple(problems), tuple(wanted))
+
+
+def _problems(manifest: Manifest, task: Task[Any, Any], name: str) -> Iterator[str | None]:
+    files = manifest.files
+    for entries in manifest.sequences().values():
+        for record in task.arrange(manifest.records(entries)):
+            declared = files.declaring(record.checksums)
+            found = guarded("load", partial(task.load, record, declared))
+            yield (f"{record.id} ({name}): {found.message}" if isinstance(found, Failure) else None)

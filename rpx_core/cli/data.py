@@ -1,0 +1,114 @@
+"""`rpx data`: write the demo set, index folders, check manifests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rpx_core.cli.names import complete
+from rpx_core.cli.output import State, common_options, print_json
+from rpx_core.errors import ConfigError, ExitCode
+
+MAX_PROBLEMS = 50
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  rpx data demo my-demo                       write the embedded demo set to look at
+  rpx data index nyu /data/nyu -o nyu.json    a manifest from folders that you have
+  rpx data check nyu.json                     read every file once, report what is wrong
+"""
+)
+def data() -> None:
+    """Write, index and check datasets."""
+
+
+@data.command(epilog="\b\nExample:\n  rpx data demo my-demo && rpx run --data my-demo/demo.json")
+@click.argument("directory", type=click.Path(path_type=Path))
+@common_options
+def demo(*, state: State, directory: Path) -> None:
+    """Write the embedded demo set into DIRECTORY, which must not exist yet."""
+    from rpx_core.demo import write_demo
+
+    if directory.exists():
+        raise ConfigError(f"{directory} exists already", hint="name a new folder")
+    try:
+        manifest = write_demo(directory)
+    except OSError as error:
+        raise ConfigError(f"{directory} cannot be written: {error.strerror}") from error
+    if state.as_json:
+        print_json({"manifest": str(manifest)})
+    else:
+        state.console().print(f"wrote {manifest}", markup=False, soft_wrap=True)
+
+
+@data.command(
+    epilog="""\b
+Examples:
+  rpx data index folders /data/mine -o mine.json
+  rpx data index kitti /data/kitti -o kitti.json --set split='"val"'
+  rpx list datasets                           shows which layouts are known
+"""
+)
+@click.argument("layout", shell_complete=complete("dataset"))
+@click.argument("root", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--manifest",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write it. [default: manifest.json in ROOT]",
+)
+@click.option("--set", "settings", multiple=True, metavar="A=VALUE", help="Options of the layout.")
+@common_options
+def index(
+    *, state: State, layout: str, root: Path, manifest: Path | None, settings: tuple[str, ...]
+) -> None:
+    """Write the manifest of folders in a known LAYOUT below ROOT."""
+    from rpx_core.cli.settings import flags_layer
+    from rpx_core.datasets import index_layout
+    from rpx_core.documents import write_json
+    from rpx_core.manifest import manifest_document
+
+    options = {**flags_layer({"settings": settings}), "root": str(root)}
+    found = index_layout(state.discover(), layout, options)
+    path = manifest or root / "manifest.json"
+    document = manifest_document(found, beside=path)
+    write_json(path, document)
+    for warning in found.warnings:
+        state.console().print(f"warning: {warning}", markup=False)
+    if state.as_json:
+        print_json({"manifest": str(path), "samples": len(found.entries)})
+    else:
+        state.console().print(
+            f"wrote {path}: {len(found.entries)} samples in {len(found.sequences())} sequences",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+@data.command(epilog="\b\nExample:\n  rpx data check set.json --task monocular_depth")
+@click.argument("manifest", type=click.Path(path_type=Path))
+@click.option("--task", help="Only as this task reads it.", shell_complete=complete("task"))
+@common_options
+def check(*, state: State, manifest: Path, task: str | None) -> int:
+    """Read every sample of MANIFEST as a run would and report each that fails.
+
+    Exit code 2 when anything is wrong.
+    """
+    from rpx_core.check import check_dataset
+    from rpx_core.config import Data
+
+    name = str(manifest) if manifest.suffix else manifest.name
+    checked = check_dataset(state.discover(), Data(name=name), task)
+    if state.as_json:
+        print_json(checked.document())
+    elif not state.quiet:
+        for problem in checked.problems[:MAX_PROBLEMS]:
+            click.echo(problem)
+        hidden = len(checked.problems) - MAX_PROBLEMS
+        if hidden > 0:
+            click.echo(f"and {hidden} more")
+        click.echo(f"{checked.samples} samples read, {len(checked.problems)} problems")
+    return ExitCode.USAGE if checked.problems else ExitCode.OK

@@ -1,0 +1,100 @@
+"""What commands share: global flags, errors on stderr, JSON on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rpx_core.host import Host
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class State:
+    """The global flags, wherever on the command line they stand."""
+
+    quiet: bool = False
+    as_json: bool = False
+    strict: bool = False
+
+    def also(self, *, quiet: bool, as_json: bool, strict: bool) -> State:
+        """The flags of the group and of the command together."""
+        return replace(
+            self,
+            quiet=self.quiet or quiet,
+            as_json=self.as_json or as_json,
+            strict=self.strict or strict,
+        )
+
+    def discover(self) -> Host:
+        """The installed plugins."""
+        from rpx_core.host import Host
+
+        return Host.discover(strict=self.strict)
+
+    def console(self) -> Console:
+        """Where tables go; silent under `--quiet` and `--json`."""
+        from rich.console import Console
+
+        return Console(quiet=self.quiet or self.as_json, highlight=False, soft_wrap=False)
+
+
+def common_options(command: F) -> F:
+    """Add `--quiet`, `--json` and `--strict` to a command; it receives `state`."""
+
+    def wrapped(*, quiet: bool, as_json: bool, strict: bool, **arguments: Any) -> Any:
+        ctx = click.get_current_context()
+        base = ctx.find_object(State) or State()
+        return command(state=base.also(quiet=quiet, as_json=as_json, strict=strict), **arguments)
+
+    wrapped.__doc__ = command.__doc__
+    wrapped.__name__ = command.__name__
+    decorated = click.option("--strict", is_flag=True, help="A broken plugin is fatal.")(wrapped)
+    decorated = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")(
+        decorated
+    )
+    decorated = click.option("--quiet", is_flag=True, help="Print errors only.")(decorated)
+    params = [*getattr(command, "__click_params__", []), *decorated.__click_params__]  # type: ignore[attr-defined]  # set by click
+    decorated.__click_params__ = params  # type: ignore[attr-defined]  # set by click
+    return decorated  # type: ignore[return-value]  # click reads the parameters above
+
+
+def print_json(document: Mapping[str, Any] | list[Any]) -> None:
+    """One JSON document on stdout; strict, so no NaN."""
+    click.echo(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False, default=str))
+
+
+@dataclass(frozen=True)
+class Told:
+    """An error as the user reads it."""
+
+    message: str
+    hint: str | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+def print_error(told: Told, *, as_json: bool) -> None:
+    """One paragraph on stderr, or an object on stdout under `--json`."""
+    if as_json:
+        error = {"message": told.message, "hint": told.hint, "details": dict(told.details)}
+        print_json({"error": error})
+        return
+    sys.stdout.flush()
+    label = click.style("error:", fg="red", bold=True)
+    click.echo(f"{label} {_printable(told.message)}", err=True)
+    if told.hint:
+        click.echo(f"  hint: {_printable(told.hint)}", err=True)
+
+
+def _printable(text: str) -> str:
+    """Text without control characters: a file name must not steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)

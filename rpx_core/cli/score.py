@@ -1,0 +1,68 @@
+"""`rpx score`: evaluate prediction files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rpx_core.cli.output import State, common_options, print_json
+from rpx_core.cli.settings import (
+    data_options,
+    execution_options,
+    flags_layer,
+    parse_formats,
+    parse_shard,
+    report_options,
+)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  rpx score --task monocular_depth --data set.json --predictions out/
+  rpx score --data set.json --predictions out/ --set options.prediction_scale=0.001
+  rpx run --model stereo-sgbm --data motorcycle --save-predictions
+"""
+)
+@click.option(
+    "--predictions",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with one file per sample, named by its id.",
+)
+@data_options
+@execution_options
+@report_options
+@common_options
+def score(*, state: State, predictions: Path, **flags: Any) -> int:
+    """Evaluate prediction files of any program, with the same numbers as a run.
+
+    A file belongs to the sample whose id is its name; characters that no file name may have are
+    percent-encoded (`/` as %2F). Every missing file is a failed sample, every extra one a
+    warning.
+    """
+    from rpx_core.cli.progress import progress_bar
+    from rpx_core.cli.summary import outcome_document, print_outcome
+    from rpx_core.models import files_model
+    from rpx_core.run import DEFAULT_REPORTERS, Request
+    from rpx_core.run import run as evaluate
+    from rpx_core.session import Layers, make_plans
+
+    model = files_model(predictions)
+    request = Request(
+        shard=parse_shard(flags["shard"]),
+        fresh=flags["fresh"],
+        by=flags["by"],
+        reporters=parse_formats(flags["formats"], DEFAULT_REPORTERS),
+    )
+    host = state.discover()
+    layers = Layers(flags_layer(flags), {})
+    (plan,) = make_plans(host, layers, flags["output"], model=model)
+    with progress_bar(state, f"{plan.record.model} on {plan.record.data}") as progress:
+        outcome = evaluate(plan, host, request, progress)
+    print_outcome(state.console(), outcome)
+    if state.as_json:
+        print_json({"runs": [outcome_document(outcome)]})
+    return outcome.exit_code

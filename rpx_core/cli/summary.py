@@ -1,0 +1,119 @@
+"""The tables that a run prints when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from rpx_core.reporters.formatting import ARROWS, format_share, format_value
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rpx_core.report import Number, Score
+    from rpx_core.run import Outcome
+
+MAX_FAILURES = 5
+
+
+def print_outcome(console: Console, outcome: Outcome) -> None:
+    """Headline numbers, readiness, failures and where the reports are."""
+    report = outcome.report
+    status = report.status
+    console.print(
+        f"\n[bold]{escape(report.run.model)}[/] on [bold]{escape(report.run.data)}[/], "
+        f"{escape(report.run.task.split('/')[-1])}: "
+        f"{status.evaluated_samples} of {status.dataset_samples} samples"
+        + (f", [red]{status.failed_samples} failed[/]" if status.failed_samples else "")
+    )
+    for reason in status.partial:
+        console.print(f"[yellow]partial:[/] {escape(reason)}")
+    console.print(_numbers([number for number in report.numbers if number.headline]))
+    scores = [score for score in report.readiness.scores if score.value is not None]
+    if scores:
+        console.print(_scores(report.readiness.rules, scores))
+    for failed in report.failures[:MAX_FAILURES]:
+        console.print(
+            f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}): "
+            f"{escape(failed.failure.message.splitlines()[0] if failed.failure.message else '')}"
+        )
+    if len(report.failures) > MAX_FAILURES:
+        console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")
+    for warning in report.warnings:
+        console.print(f"[yellow]warning:[/] {escape(warning)}")
+    for path in outcome.written:
+        if path.suffix in {".html", ".md"}:
+            console.print(f"report: {escape(str(path))}", soft_wrap=True)
+
+
+def outcome_document(outcome: Outcome) -> dict[str, Any]:
+    """What `--json` prints of one run."""
+    report = outcome.report
+    return {
+        "run": str(outcome.directory),
+        "exit_code": int(outcome.exit_code),
+        "status": report.status.model_dump(mode="json"),
+        "primary": report.primary,
+        "numbers": [number.model_dump(mode="json") for number in report.numbers],
+        "readiness": report.readiness.model_dump(mode="json"),
+        "warnings": list(report.warnings),
+        "files": [str(path) for path in outcome.written],
+    }
+
+
+def _numbers(numbers: Sequence[Number]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("metric")
+    table.add_column("value", justify="right")
+    table.add_column("")
+    table.add_column("unit")
+    table.add_column("n", justify="right")
+    table.add_column("undefined", justify="right")
+    table.add_column("failed", justify="right")
+    table.add_column("aggregate", style="dim")
+    for number in numbers:
+        table.add_row(
+            f"{number.label}.{number.output}",
+            escape(format_value(number.value, number.reason)),
+            ARROWS[number.better],
+            escape(number.unit),
+            str(number.n),
+            str(number.undefined or "-"),
+            str(number.failed or "-"),
+            number.aggregate,
+        )
+    return table
+
+
+def _scores(rules: str, scores: Sequence[Score]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(f"readiness ({rules})")
+    table.add_column("value", justify="right")
+    table.add_column("")
+    table.add_column("coverage", justify="right")
+    for score in scores:
+        table.add_row(
+            escape(score.title),
+            escape(format_value(score.value, score.reason)),
+            score.change or ARROWS[score.better],
+            format_share(score.coverage),
+        )
+    return table
+
+
+def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: bool) -> None:
+    """What to try after a first run."""
+    if not is_bare or not outcomes:
+        return
+    directory = outcomes[0].directory
+    console.print(
+        "\n[bold]Next[/]\n"
+        f"  open {escape(str(directory / 'report' / 'report.html'))}\n"
+        "  rpx list models                       what else can run\n"
+        "  rpx run --model my_model.py:predict   your own function: image in, prediction out\n"
+        "  rpx data --help                       your own data\n",
+        soft_wrap=True,
+    )

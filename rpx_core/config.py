@@ -1,0 +1,167 @@
+"""The configuration of one run: one task, model, dataset and split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from rpx_core.errors import ConfigError
+
+Label = Annotated[str, Field(pattern=r"^[a-z0-9_-]+$", max_length=80)]
+Options = dict[str, Any]
+
+
+class Section(BaseModel):
+    """A part of the configuration: frozen, and strict about unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Named(Section):
+    """A registered name with its options; a bare string stands for the name alone."""
+
+    name: Annotated[str, Field(min_length=1, max_length=400)]
+    options: Options = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_string(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+
+class Data(Named):
+    """Which samples: a registered dataset or a manifest path, a split, at most `limit` samples."""
+
+    split: str | None = None
+    limit: Annotated[int, Field(ge=1)] | None = None
+
+
+class Align(Section):
+    """How predictions may be fitted to the truth, and over what: each sample, or each sequence.
+
+    A bare string is the method; `median:sequence` names both.
+    """
+
+    method: str = "none"
+    scope: Literal["sample", "sequence"] = "sample"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_string(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        method, _, scope = value.partition(":")
+        return {"method": method, "scope": scope or "sample"}
+
+
+class Execution(Section):
+    """How the work is done; nothing here can change a number."""
+
+    executor: Literal["serial", "process"] | None = None
+    """Default: serial for one worker, processes for more."""
+    workers: Annotated[int, Field(ge=1, le=1024)] = 1
+    devices: tuple[str, ...] = ("cpu",)
+    batch_size: Annotated[int, Field(ge=1)] = 1
+    save_predictions: bool = False
+    max_failed: Annotated[int, Field(ge=0)] = 0
+    previews: Annotated[int, Field(ge=0, le=1000)] = 6
+
+
+class RunConfig(Section):
+    """Everything that defines a run. What is not `execution` is part of its identity."""
+
+    task: str
+    model: Named | None = None
+    """Default: the task's baseline."""
+    data: Data = Data(name="demo")
+    protocol: str | None = None
+    options: Options = Field(default_factory=dict)
+    """Options of the task itself: crops, range caps."""
+    metrics: dict[Label, Named] | None = None
+    """Label to metric; default: those of the protocol, else of the task."""
+    adapter: Named | None = None
+    align: Align = Align()
+    readiness: Literal["rpx-1", "rpx-2"] = "rpx-2"
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    requires: dict[str, str] = Field(default_factory=dict)
+    execution: Execution = Execution()
+
+    @field_validator("metrics")
+    @classmethod
+    def _some_metric(cls, value: dict[str, Named] | None) -> dict[str, Named] | None:
+        if value is not None and not value:
+            raise ValueError("no metric is named; leave the table out for the default metrics")
+        return value
+
+
+def merge_layers(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """One table from layers, the first strongest.
+
+    Tables merge key by key, except `metrics`, which a stronger layer replaces whole; naming
+    another model drops the options of the one it replaces.
+    """
+    merged: dict[str, Any] = {}
+    for layer in reversed(layers):
+        merged = _merge(merged, layer)
+    return merged
+
+
+def build_config(*layers: Mapping[str, Any], source: str) -> RunConfig:
+    """The configuration from layers; raises ConfigError naming the field that is wrong."""
+    merged = merge_layers(*layers)
+    try:
+        return RunConfig.model_validate(merged)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"]) or "configuration"
+        hint = _hint(problem["type"], where)
+        raise ConfigError(f"{source}: {where}: {problem['msg']}", hint=hint) from error
+
+
+def set_field(layer: dict[str, Any], address: str, value: Any) -> None:
+    """Set `a.b` in a nested layer, making tables on the way; raises ConfigError on a clash."""
+    *parents, last = address.split(".")
+    table = layer
+    for part in parents:
+        child = table.setdefault(part, {})
+        if isinstance(child, str):
+            # `--model x --set model.options.y=1`: the bare name becomes a table.
+            child = table[part] = {"name": child}
+        if not isinstance(child, dict):
+            raise ConfigError(f"{address}: {part} is not a table")
+        table = child
+    table[last] = value
+
+
+def _merge(weak: Mapping[str, Any], strong: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(weak)
+    for key, value in strong.items():
+        below = merged.get(key)
+        if key in _NAMED and isinstance(value, str) and isinstance(below, dict):
+            # A flag that names another model drops the options of the one in the file.
+            keep = {} if value != below.get("name") else below
+            merged[key] = {**_selection(below), **keep, "name": value}
+        elif isinstance(below, dict) and isinstance(value, Mapping) and key != "metrics":
+            merged[key] = _merge(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+_NAMED = frozenset({"model", "data", "adapter"})
+
+
+def _selection(below: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in below.items() if key in {"split", "limit"}}
+
+
+def _hint(kind: str, where: str) -> str | None:
+    if kind != "extra_forbidden":
+        return None
+    import difflib
+
+    known = [*RunConfig.model_fields, *Execution.model_fields, *Data.model_fields]
+    close = difflib.get_close_matches(where.rsplit(".", maxsplit=1)[-1], known, n=2)
+    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"

@@ -1,0 +1,115 @@
+"""Loading what all tasks share of a record: image, intrinsics, pose, and the rest of a sample."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.arrays import load_array, load_arrays
+from rpx_core.contracts import Sample
+from rpx_core.documents import read_json
+from rpx_core.errors import ManifestError
+from rpx_core.files import Files
+from rpx_core.geometry import (
+    Matrix,
+    check_intrinsics,
+    check_pose,
+    opencv_from_t265,
+    pose_matrix,
+    rotation_from_xyzw,
+)
+from rpx_core.images import decode_rgb
+from rpx_core.records import Record
+
+
+def load_sample(record: Record, files: Files, *, ground_truth: Any, query: Any = None) -> Sample:
+    """The sample of a record with its image, intrinsics and pose; the task adds truth and query."""
+    return Sample(
+        id=record.id,
+        rgb=load_rgb(record.rgb, files) if record.rgb is not None else None,
+        ground_truth=ground_truth,
+        metadata=deepcopy(record.metadata),
+        phase=record.phase,
+        difficulty=record.difficulty,
+        camera_pose=load_pose(record.pose, record, files) if record.has("pose") else None,
+        scene=record.scene,
+        sequence=record.sequence,
+        frame=record.frame,
+        intrinsics=load_intrinsics(record.intrinsics, record, files)
+        if record.has("intrinsics")
+        else None,
+        query=query,
+    )
+
+
+def load_rgb(name: str, files: Files) -> NDArray[np.uint8]:
+    """An image asset as `uint8[H, W, 3]`."""
+    return decode_rgb(files.read(name), name=name)
+
+
+def load_intrinsics(value: Any, record: Record, files: Files) -> Matrix:
+    """A 3x3 camera matrix from inline numbers, `{fx, fy, cx, cy}`, or a file that holds either."""
+    where = f"sample {record.id}: intrinsics"
+    if isinstance(value, str):
+        where = value
+        value = _read_numbers(value, files)
+    if isinstance(value, dict):
+        try:
+            fx, fy, cx, cy = (float(value[key]) for key in ("fx", "fy", "cx", "cy"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ManifestError(f"{where}: numbers fx, fy, cx, cy were expected") from error
+        value = [[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]]
+    return check_intrinsics(_numbers(value, where), name=where)
+
+
+def load_pose(value: Any, record: Record, files: Files) -> Matrix:
+    """A camera-to-world pose in OpenCV axes and metres, from whatever the record declares.
+
+    Inline 4x4, `.npy` of 4x4 or (7,) `x y z qx qy qz qw`, or `.npz` with `position` and
+    `orientation` (x, y, z, w). The record's `pose_convention` says whose axes these are.
+    """
+    where = value if isinstance(value, str) else f"sample {record.id}: pose"
+    pose = _pose_file(value, files) if isinstance(value, str) else _numbers(value, where)
+    pose = check_pose(pose, name=where)
+    return opencv_from_t265(pose) if record.pose_convention == "t265" else pose
+
+
+def _pose_file(name: str, files: Files) -> Matrix:
+    data = files.read(name)
+    if name.lower().endswith(".npz"):
+        arrays = load_arrays(data, name=name)
+        if not {"position", "orientation"} <= set(arrays):
+            raise ManifestError(f"{name}: arrays `position` and `orientation` were expected")
+        rotation = rotation_from_xyzw(arrays["orientation"], name=name)
+        return pose_matrix(rotation, _position(arrays["position"], name))
+    array = _numbers(load_array(data, name=name), name)
+    if array.shape != (7,):
+        return array
+    return pose_matrix(rotation_from_xyzw(array[3:], name=name), _position(array[:3], name))
+
+
+def _position(value: NDArray[Any], name: str) -> Matrix:
+    position = _numbers(value, name).reshape(-1)
+    if position.shape != (3,):
+        raise ManifestError(f"{name}: a position has 3 numbers, not {position.size}")
+    return position
+
+
+def _read_numbers(name: str, files: Files) -> Any:
+    data = files.read(name)
+    if name.lower().endswith(".json"):
+        return read_json(data, source=name)
+    if name.lower().endswith(".npz"):
+        arrays = load_arrays(data, name=name)
+        return next(iter(arrays.values())) if len(arrays) == 1 else dict(arrays)
+    return load_array(data, name=name)
+
+
+def _numbers(value: Any, where: str) -> Matrix:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ManifestError(f"{where}: numbers were expected") from error

@@ -1,0 +1,72 @@
+"""Conversions between pose and camera conventions; the one place where they happen."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.errors import ManifestError
+
+Matrix = NDArray[np.float64]
+
+# T265: x right, y up, z backward. OpenCV: x right, y down, z forward. Both flips are their inverse.
+_T265_TO_OPENCV = np.diag([1.0, -1.0, -1.0, 1.0])
+_ORTHONORMAL = 1e-3
+"""How far a rotation read from text or float32 may be from orthonormal."""
+
+
+def rotation_from_xyzw(quaternion: Matrix, *, name: str) -> Matrix:
+    """The 3x3 rotation of a quaternion in x, y, z, w order, normalised first.
+
+    Raises ManifestError for a zero or non-finite quaternion, naming `name`.
+    """
+    q = np.asarray(quaternion, dtype=np.float64).reshape(-1)
+    norm = float(np.linalg.norm(q))
+    if q.shape != (4,) or not np.isfinite(norm) or norm < np.finfo(np.float32).eps:
+        raise ManifestError(f"{name}: not a rotation quaternion (x, y, z, w): {q.tolist()}")
+    x, y, z, w = q / norm
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def pose_matrix(rotation: Matrix, position: Matrix) -> Matrix:
+    """The 4x4 camera-to-world matrix of a 3x3 rotation and a position in metres."""
+    pose = np.eye(4)
+    pose[:3, :3] = rotation
+    pose[:3, 3] = position
+    return pose
+
+
+def opencv_from_t265(pose: Matrix) -> Matrix:
+    """A camera-to-world pose in OpenCV axes from T265 axes: S T S, S = diag(1, -1, -1, 1)."""
+    return _T265_TO_OPENCV @ pose @ _T265_TO_OPENCV
+
+
+def check_pose(pose: Matrix, *, name: str) -> Matrix:
+    """A 4x4 rigid motion, checked; raises ManifestError for anything else, naming `name`."""
+    matrix = np.asarray(pose, dtype=np.float64)
+    if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+        raise ManifestError(f"{name}: a finite 4x4 pose was expected, not {matrix.shape}")
+    rotation = matrix[:3, :3]
+    if np.abs(rotation @ rotation.T - np.eye(3)).max() > _ORTHONORMAL:
+        raise ManifestError(f"{name}: the rotation of the pose is not orthonormal")
+    if np.linalg.det(rotation) < 0:
+        raise ManifestError(f"{name}: the rotation of the pose is a reflection")
+    if np.abs(matrix[3] - [0, 0, 0, 1]).max() > _ORTHONORMAL:
+        raise ManifestError(f"{name}: the last row of the pose is not 0 0 0 1")
+    return matrix
+
+
+def check_intrinsics(matrix: Matrix, *, name: str) -> Matrix:
+    """A 3x3 pinhole matrix, checked; raises ManifestError for anything else, naming `name`."""
+    k = np.asarray(matrix, dtype=np.float64)
+    if k.shape != (3, 3) or not np.isfinite(k).all() or k[0, 0] <= 0 or k[1, 1] <= 0:
+        raise ManifestError(
+            f"{name}: a finite 3x3 camera matrix with positive focal lengths was expected"
+        )
+    return k

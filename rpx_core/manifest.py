@@ -1,0 +1,279 @@
+"""Manifests: the list of records that is a dataset, from a JSON or JSON-lines file or a program.
+
+A JSON-lines manifest is streamed: only ids and byte offsets stay in memory. The `dataset_id` is
+a digest of the records, whatever their order in the file and wherever the file lies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rpx_core.documents import read_json, read_json_lines, to_json
+from rpx_core.errors import ConfigError, ManifestError
+from rpx_core.files import Files
+from rpx_core.records import WELL_KNOWN_ASSETS, Record, natural_key, parse_record
+
+LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+
+
+class Header(BaseModel):
+    """What a manifest says of all its records."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_: Literal["rpx-manifest-1"] = Field(default="rpx-manifest-1", alias="schema")
+    name: str | None = None
+    version: str | None = None
+    description: str | None = None
+    license: str | None = None
+    split: str | None = None
+    task: str | None = None
+    tasks: tuple[str, ...] = ()
+    root: str = "."
+    pose_convention: Literal["opencv", "t265"] = "t265"
+    vocabulary: tuple[str, ...] = ()
+    defaults: dict[str, Any] = Field(default_factory=dict)
+
+    def served(self) -> tuple[str, ...]:
+        """The tasks that the records carry assets for."""
+        return tuple(dict.fromkeys([*([self.task] if self.task else []), *self.tasks]))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stays in memory of one record: its place in the file, its id, sequence and tier."""
+
+    position: int
+    id: str
+    sequence: str
+    frame: int
+    difficulty: str | None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where records and their files come from.
+
+    `records` are the raw records of a small manifest, or the path of a streamed one. Files lie
+    below `root`; links may also lead to `also` (the blobs of a hub cache). `known` are the keys
+    that a record may have.
+    """
+
+    records: Sequence[object] | Path
+    root: Path
+    known: frozenset[str] = frozenset()
+    also: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """An opened dataset: records grouped into sequences, all inside one root folder."""
+
+    name: str
+    header: Header
+    entries: tuple[Entry, ...]
+    dataset_id: str
+    source: Source
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def root(self) -> Path:
+        """The folder that all files lie below."""
+        return self.source.root
+
+    @property
+    def files(self) -> Files:
+        """The files of the dataset, read safely."""
+        return Files(self.source.root, self.source.also)
+
+    def sequences(self) -> dict[str, list[Entry]]:
+        """Entries by sequence, both in natural order."""
+        groups: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            groups.setdefault(entry.sequence, []).append(entry)
+        for frames in groups.values():
+            frames.sort(key=lambda entry: (entry.frame, natural_key(entry.id)))
+        return dict(sorted(groups.items(), key=lambda item: natural_key(item[0])))
+
+    def records(self, entries: Sequence[Entry]) -> list[Record]:
+        """The records of these entries, read again from the source."""
+        return [
+            self._parse(raw, entry) for raw, entry in zip(self.raw(entries), entries, strict=True)
+        ]
+
+    def raw(self, entries: Sequence[Entry]) -> Iterator[object]:
+        """The entries as they stand in the source."""
+        records = self.source.records
+        if not isinstance(records, Path):
+            yield from (records[entry.position] for entry in entries)
+            return
+        with records.open("rb") as file:
+            for entry in entries:
+                file.seek(entry.position)
+                yield read_json(file.readline(), source=f"{records}: byte {entry.position}")
+
+    def _parse(self, raw: object, entry: Entry) -> Record:
+        where = f"{self.name}: record {entry.id!r}"
+        return parse_record(
+            raw, where=where, defaults=_defaults(self.header), known=self.source.known
+        )
+
+
+def read_manifest(path: Path, *, known: Collection[str] = (), root: Path | None = None) -> Manifest:
+    """Open a manifest file; raises ManifestError naming the entry and the key that is wrong.
+
+    `root` replaces the manifest's own; without it, files must lie below the manifest's folder:
+    a manifest cannot widen its root. `known` are asset keys beside the well-known ones.
+    """
+    if not path.is_file():
+        raise ManifestError(
+            f"{path}: no such manifest",
+            hint="`rpx data index LAYOUT ROOT` writes one; `rpx list datasets` shows what is there",
+        )
+    if path.suffix in LINES_SUFFIXES:
+        lines = read_json_lines(path)
+        _, first = next(lines, (0, None))
+        header = _header(first, path)
+        place = _root(path, header, root)
+        return _index(path.name, header, lines, Source(path, place, frozenset(known)))
+    document = read_json(path)
+    if not isinstance(document, dict):
+        raise ManifestError(f"{path}: an object with `task` and `samples` was expected")
+    samples = document.pop("samples", None)
+    if not isinstance(samples, list):
+        raise ManifestError(f"{path}: `samples` must be a list of records")
+    header = _header(document, path)
+    source = Source(samples, _root(path, header, root), frozenset(known))
+    return _index(path.name, header, enumerate(samples), source)
+
+
+def build_manifest(
+    header: Mapping[str, Any],
+    samples: Sequence[Mapping[str, Any]],
+    *,
+    root: Path,
+    known: Collection[str] = (),
+) -> Manifest:
+    """The same from a header and records in memory, with their files below `root`."""
+    parsed = _header(dict(header), root)
+    source = Source(samples, root.resolve(), frozenset(known))
+    return _index("manifest", parsed, enumerate(samples), source)
+
+
+def manifest_document(manifest: Manifest, *, beside: Path) -> dict[str, Any]:
+    """The manifest as one JSON document to write at `beside`; its root is relative to that.
+
+    Raises ConfigError when the data does not lie below that folder: such a manifest would need
+    its root on every command.
+    """
+    header = manifest.header.model_dump(by_alias=True, exclude_defaults=True, mode="json")
+    folder = beside.parent.resolve()
+    if not manifest.root.is_relative_to(folder):
+        raise ConfigError(
+            f"{beside}: the data lies in {manifest.root}, not below the manifest's folder",
+            hint=f"write it there: -o {manifest.root / 'manifest.json'}",
+        )
+    return {
+        "schema": "rpx-manifest-1",
+        "name": manifest.name,
+        **header,
+        "root": manifest.root.relative_to(folder).as_posix(),
+        "samples": list(manifest.raw(manifest.entries)),
+    }
+
+
+def _header(raw: object, path: Path) -> Header:
+    if not isinstance(raw, dict):
+        raise ManifestError(f"{path}: the header must be an object with `task` or `tasks`")
+    try:
+        header = Header.model_validate(raw)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise ManifestError(
+            f"{path}: header: {where[:80]}: {problem['msg']}",
+            hint=f"known header keys: {', '.join(sorted(Header.model_fields))}".replace("_,", ","),
+        ) from error
+    if not header.served():
+        raise ManifestError(
+            f"{path}: no task is named", hint='add "task": "monocular_depth", or a list `tasks`'
+        )
+    return header
+
+
+def _index(
+    file: str, header: Header, samples: Iterable[tuple[int, object]], source: Source
+) -> Manifest:
+    """Read every record once: check it, note where it is, and take its digest."""
+    source = replace(source, known=WELL_KNOWN_ASSETS | source.known)
+    defaults = _defaults(header)
+    digests: list[tuple[str, bytes]] = []
+    entries: list[Entry] = []
+    for number, (position, raw) in enumerate(samples):
+        where = f"{file}: sample {number}"
+        record = parse_record(raw, where=where, defaults=defaults, known=source.known)
+        digests.append((record.id, _digest(record)))
+        entries.append(Entry(position, record.id, record.sequence, record.frame, record.difficulty))
+    _check_duplicates(file, entries)
+    digest = hashlib.sha256(to_json({"vocabulary": header.vocabulary}))
+    for _, part in sorted(digests):
+        digest.update(part)
+    return Manifest(
+        name=header.name or Path(file).stem,
+        header=header,
+        entries=tuple(entries),
+        dataset_id=f"sha256:{digest.hexdigest()}",
+        source=source,
+        warnings=_case_collisions(entries),
+    )
+
+
+def _defaults(header: Header) -> dict[str, Any]:
+    return {"pose_convention": header.pose_convention, **header.defaults}
+
+
+def _digest(record: Record) -> bytes:
+    return hashlib.sha256(to_json(record.model_dump(mode="json"))).digest()
+
+
+def _root(path: Path, header: Header, root: Path | None) -> Path:
+    if root is not None:
+        return root.resolve()
+    folder = path.parent.resolve()
+    inside = (folder / header.root).resolve()
+    if not inside.is_relative_to(folder):
+        raise ManifestError(
+            f"{path}: root {header.root!r} lies outside the manifest's folder",
+            hint="if that is meant, say so yourself: --set data.options.root=FOLDER",
+        )
+    return inside
+
+
+def _check_duplicates(file: str, entries: Sequence[Entry]) -> None:
+    first: dict[str, int] = {}
+    for number, entry in enumerate(entries):
+        if entry.id in first:
+            raise ManifestError(
+                f"{file}: duplicate id {entry.id!r} (samples {first[entry.id]} and {number})",
+                hint="ids are keys: make them unique",
+            )
+        first[entry.id] = number
+
+
+def _case_collisions(entries: Sequence[Entry]) -> tuple[str, ...]:
+    folded: dict[str, str] = {}
+    found = []
+    for entry in entries:
+        other = folded.setdefault(entry.id.casefold(), entry.id)
+        if other != entry.id:
+            found.append(f"{other!r} and {entry.id!r}")
+    if not found:
+        return ()
+    shown = "; ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+    return (f"ids that differ in case alone collide on some file systems: {shown}",)

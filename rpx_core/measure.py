@@ -1,0 +1,98 @@
+"""Turning evidence into rows: one metric over one unit, with every way it can be undefined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rpx_core.contracts import Metric, Output, Unit
+from rpx_core.errors import MetricError
+from rpx_core.report import Measured
+from rpx_core.state import encode_state
+
+
+@dataclass(frozen=True)
+class LabelledMetric:
+    """A metric under the label that is its journal key."""
+
+    label: str
+    metric: Any
+
+    @property
+    def unit(self) -> Unit:
+        """What the metric measures at a time."""
+        return Unit(self.metric.unit)
+
+
+@dataclass
+class Evidence:
+    """What the metrics of one unit said: measurements by label, and states to store."""
+
+    measured: dict[str, Measured] = field(default_factory=dict)
+    states: dict[str, bytes] = field(default_factory=dict)
+
+    def take(self, metric: LabelledMetric, measure: Callable[[], Any | None]) -> None:
+        """Measure, encode and evaluate; raises MetricError when the metric breaks its contract."""
+        state = measure()
+        if state is None:
+            self.undefined(metric, "undefined for this evidence")
+            return
+        if not isinstance(state, metric.metric.State):
+            raise MetricError(
+                f"metric {metric.label}: measure() returned a {type(state).__name__}; "
+                f"{metric.metric.State.__qualname__} or None was expected"
+            )
+        self.states[metric.label] = encode_state(state)
+        values, infinite = evaluate(metric.metric, metric.label, state)
+        self.measured[metric.label] = Measured(values=values, infinite=infinite)
+
+    def undefined(self, metric: LabelledMetric, reason: str) -> None:
+        """Record that the metric has no value here, and why."""
+        values = dict.fromkeys(metric.metric.outputs)
+        self.measured[metric.label] = Measured(values=values, reason=reason)
+
+
+def evaluate(
+    metric: Metric, label: str, state: Any
+) -> tuple[dict[str, float | None], tuple[str, ...]]:
+    """Numbers of a state, checked: every output is there, and finite, undefined or infinitely good.
+
+    Returns the values (null where undefined or infinite) and the names of the infinite ones.
+    Raises MetricError for NaN, which no metric may produce from valid data.
+    """
+    result = metric.result(state)
+    if set(result) != set(metric.outputs):
+        raise MetricError(
+            f"metric {label}: result() gave {', '.join(sorted(result))}; "
+            f"its outputs are {', '.join(sorted(metric.outputs))}"
+        )
+    values: dict[str, float | None] = {}
+    infinite = []
+    for name, output in metric.outputs.items():
+        value = result[name]
+        number = None if value is None else float(value)
+        if number is not None and not math.isfinite(number):
+            if not _is_infinitely_good(number, output):
+                raise MetricError(f"metric {label}: {name} is {number}", hint=_NOT_FINITE)
+            infinite.append(name)
+            number = None
+        values[name] = number
+    return values, tuple(infinite)
+
+
+def outputs_of(metrics: Mapping[str, Metric]) -> dict[tuple[str, str], Output]:
+    """Every output by (label, name), in declared order."""
+    return {
+        (label, name): output
+        for label, metric in metrics.items()
+        for name, output in metric.outputs.items()
+    }
+
+
+def _is_infinitely_good(number: float, output: Output) -> bool:
+    return output.best is not None and math.isinf(output.best) and number == output.best
+
+
+_NOT_FINITE = "return None for an undefined value; only a declared infinite best may be infinite"

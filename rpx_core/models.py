@@ -1,0 +1,264 @@
+"""Where models come from: a registered name, a Python function, prediction files, an object."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rpx_core.contracts import Model, Runtime, Sample, Task
+from rpx_core.errors import ConfigError, ModelError, RPXError
+from rpx_core.host import Host, Offer
+from rpx_core.identity import file_digest
+from rpx_core.parts import Part, resolve_part
+from rpx_core.predictions import PredictionFolder
+from rpx_core.specs import ModelSpec, TaskSpec
+
+if TYPE_CHECKING:
+    from rpx_core.config import Named
+
+
+@dataclass(frozen=True)
+class ModelPart:
+    """A model that a worker can build.
+
+    `reference` is `module:attribute` or `file.py:attribute` of a function, or the folder of
+    prediction files; `digest` stands for its content in the identity. `value` is a model that
+    lives in this process alone: such a run has no identity and does not resume.
+    """
+
+    name: str
+    kind: Literal["registered", "function", "files", "object"]
+    part: Part | None = None
+    reference: str | None = None
+    digest: str | None = None
+    needs: tuple[str, ...] = ()
+    value: Model | None = field(default=None, compare=False)
+
+    def identity(self) -> dict[str, Any]:
+        """What of this model can move a number."""
+        own = {"name": self.name, "kind": self.kind, "digest": self.digest}
+        return (
+            own
+            | (self.part.identity() if self.part and self.kind == "registered" else {})
+            | ({"adapter": self.part.identity()} if self.part and self.kind == "function" else {})
+        )
+
+
+def resolve_model(
+    host: Host, task: Offer[TaskSpec], named: Named | None, adapter: Named | None
+) -> ModelPart:
+    """The model that the configuration names; the task's baseline where it names none."""
+    name = named.name if named else task.spec.baseline
+    options = named.options if named else {}
+    if is_reference(name):
+        if options:
+            raise ConfigError(f"model.options: {name} is a Python function and has no options")
+        return _function_model(host, task, name, adapter)
+    prefer = None if named else task.distribution
+    offer: Offer[ModelSpec] = host.find("model", name, task=task.spec.name, prefer=prefer)
+    spec = offer.spec
+    if spec.unavailable is not None:
+        raise ConfigError(f"model {offer.full_name} is not available: {spec.unavailable}")
+    check_task(offer.full_name, spec.tasks, task.spec.name)
+    require_extra(offer)
+    part = resolve_part(offer, options, field_name="model.options")
+    return ModelPart(offer.full_name, "registered", part, needs=spec.needs)
+
+
+def is_reference(name: str) -> bool:
+    """Whether a model name means a Python attribute, `module:attribute` or `file.py:attribute`."""
+    return ":" in name
+
+
+def build_model(model: ModelPart, task: Task[Any, Any], runtime: Runtime) -> Model:
+    """The model, ready for `setup()`; raises ModelError or PluginError when it cannot be built."""
+    match model.kind:
+        case "object" if model.value is not None:
+            return model.value
+        case "files" if model.reference is not None:
+            return PredictionFolder(Path(model.reference), task)
+        case "function" if model.reference is not None and model.part is not None:
+            built = _wrap(import_reference(model.reference), model.part, runtime)
+        case _ if model.part is not None:
+            built = model.part.call(runtime)
+        case _:
+            raise ModelError(f"model {model.name}: nothing says how to build it")
+    if not callable(getattr(built, "predict", None)):
+        raise ModelError(
+            f"model {model.name}: what was built is a {type(built).__name__} without predict()"
+        )
+    return built  # type: ignore[no-any-return]  # checked above
+
+
+def files_model(directory: Path) -> ModelPart:
+    """The model that answers from prediction files; its identity is their content."""
+    if not directory.is_dir():
+        raise ConfigError(f"{directory}: no such folder of predictions")
+    folder = PredictionFolder(directory, None)
+    return ModelPart(
+        directory.name or "predictions",
+        "files",
+        reference=str(directory.resolve()),
+        digest=folder.digest(),
+    )
+
+
+def import_reference(reference: str) -> Any:
+    """The attribute that `module:attribute` or `file.py:attribute` names."""
+    place, _, attribute = reference.rpartition(":")
+    module = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        names = [
+            name
+            for name, value in vars(module).items()
+            if callable(value)
+            and not name.startswith("_")
+            and getattr(value, "__module__", None) == module.__name__
+        ]
+        raise ConfigError(
+            f"{place} has no {attribute!r}", hint=f"it defines: {', '.join(names) or 'nothing'}"
+        ) from None
+
+
+def check_task(owner: str, tasks: Sequence[str], task: str) -> None:
+    """Raise ConfigError unless a spec serves the task."""
+    if task not in tasks:
+        raise ConfigError(
+            f"{owner} does not do {task}; it does {', '.join(tasks)}",
+            hint=f"`rpx list models` shows the task of each; or pass --task {tasks[0]}"
+            if tasks
+            else None,
+        )
+
+
+def require_extra(offer: Offer[Any]) -> None:
+    """Raise ConfigError with the install command when the modules of an extra are missing."""
+    missing = [name for name in offer.spec.modules if importlib.util.find_spec(name) is None]
+    if missing:
+        package = f"{offer.distribution}[{offer.spec.extra}]" if offer.spec.extra else missing[0]
+        raise ConfigError(
+            f"{offer.full_name} needs {', '.join(missing)}, which is not installed",
+            hint=f"pip install '{package}'",
+        )
+
+
+def _function_model(
+    host: Host, task: Offer[TaskSpec], name: str, adapter: Named | None
+) -> ModelPart:
+    wanted = adapter.name if adapter else task.spec.adapter
+    if wanted is None:
+        raise ConfigError(
+            f"task {task.full_name} has no adapter for a bare function",
+            hint="name one with `adapter`, or write a model plugin",
+        )
+    prefer = None if adapter else task.distribution
+    offer = host.find("adapter", wanted, task=task.spec.name, prefer=prefer)
+    part = resolve_part(offer, adapter.options if adapter else {}, field_name="adapter.options")
+    value = import_reference(name)
+    if not callable(value) and not hasattr(value, "predict"):
+        raise ConfigError(f"{name} is a {type(value).__name__}; a function or model was expected")
+    place, _, attribute = name.rpartition(":")
+    source = Path(place) if place.endswith(".py") else _source_of(place)
+    reference = f"{source.resolve()}:{attribute}" if place.endswith(".py") else name
+    shown = f"{source.stem}:{attribute}"
+    return ModelPart(shown, "function", part, reference=reference, digest=file_digest(source))
+
+
+def _wrap(value: Any, adapter: Part, runtime: Runtime) -> Any:
+    if inspect.isclass(value) and hasattr(value, "predict"):
+        return value()
+    return (
+        value
+        if hasattr(value, "predict")
+        else adapter.load()(value, adapter.load_options(), runtime)
+    )
+
+
+def _import_file(path: Path) -> Any:
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such file", hint="--model FILE.py:FUNCTION")
+    name = f"rpx_user_{path.stem}"
+    known = sys.modules.get(name)
+    if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
+        return known
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    # Sibling modules import as they do when the file runs as a script.
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        spec.loader.exec_module(module)
+    except (
+        ImportError,
+        SyntaxError,
+        OSError,
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        NameError,
+        RuntimeError,
+        RPXError,
+        SystemExit,
+    ) as error:
+        del sys.modules[name]
+        raise ConfigError(
+            f"{path} cannot be imported: {type(error).__name__}: {error}",
+            hint=f"python {path} shows the whole traceback",
+        ) from error
+    return module
+
+
+def _import_module(name: str) -> Any:
+    # A user's own module is found from where the command is typed, as `python -m` would.
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ConfigError(
+            f"module {name!r} cannot be imported: {error}",
+            hint="a registered model has no colon in its name: `rpx list models`",
+        ) from error
+
+
+def _source_of(module: str) -> Path:
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ConfigError(f"module {module!r} has no source file to identify it by")
+    return Path(spec.origin)
+
+
+def describe(model: Model) -> dict[str, str]:
+    """What a model says of itself, as text; empty where it says nothing."""
+    speak = getattr(model, "describe", None)
+    return {str(key): str(value) for key, value in speak().items()} if callable(speak) else {}
+
+
+def has_memory(model: Model) -> bool:
+    """Whether the model carries state from frame to frame: it has `reset()`."""
+    return callable(getattr(model, "reset", None))
+
+
+def predict_checked(model: Model, batch: Sequence[Sample]) -> list[Any]:
+    """Predictions of a batch; raises ModelError when their number is not the batch's."""
+    predictions = list(model.predict(batch))
+    if len(predictions) != len(batch):
+        raise ModelError(
+            f"predict() returned {len(predictions)} predictions for {len(batch)} samples",
+            hint="return one prediction per sample, in order",
+        )
+    return predictions

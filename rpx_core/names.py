@@ -1,0 +1,133 @@
+"""How a name on the command line or in a configuration becomes one offer."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from rpx_core.errors import ConfigError, PluginError
+from rpx_core.offers import Kind, Offer, Offers, Plugin, Status, canonical
+from rpx_core.specs import Spec
+
+DOCTOR = "run `rpx doctor` for details"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A name that is looked for, for one task if given, in one distribution first if given."""
+
+    kind: Kind
+    name: str
+    task: str | None = None
+    prefer: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name!r}"
+
+
+def choose(request: Request, offers: Offers, plugins: Sequence[Plugin]) -> Offer[Any]:
+    """The one offer that a name stands for.
+
+    A full name is `<distribution>/<name>`. A bare name is looked for in the preferred
+    distribution, then in all; it must be unique among the offers for the task.
+
+    Raises ConfigError for a name that is unknown, ambiguous or of another task, and PluginError
+    where a broken plugin of the named or preferred distribution may own it.
+    """
+    if "/" in request.name:
+        return _choose_full(request, offers, plugins)
+    named = [offer for offer in offers.values() if offer.spec.name == request.name]
+    if request.prefer is not None:
+        preferred = canonical(request.prefer)
+        own = [offer for offer in named if offer.distribution == preferred]
+        if own:
+            return _only_for_task(request, own)
+        # Falling through to another distribution would change what is computed.
+        _refuse_broken(request, preferred, plugins)
+    if not named:
+        _refuse_unknown(request, offers, plugins)
+    return _only_for_task(request, named)
+
+
+def _choose_full(request: Request, offers: Offers, plugins: Sequence[Plugin]) -> Offer[Any]:
+    given, _, name = request.name.partition("/")
+    distribution = canonical(given)
+    offer = offers.get(f"{distribution}/{name}")
+    if offer is not None:
+        return _only_for_task(request, [offer])
+    _refuse_broken(request, distribution, plugins)
+    installed = sorted({plugin.distribution for plugin in plugins})
+    if distribution not in installed:
+        close = _close(distribution, installed)
+        raise ConfigError(
+            f"{request}: no plugin distribution {distribution!r} is installed{close}",
+            hint=f"pip install {distribution}, or `rpx list plugins` for what is installed",
+        )
+    own = [offer.full_name for offer in offers.values() if offer.distribution == distribution]
+    raise ConfigError(
+        f"{distribution} offers no {request.kind} {name!r}{_close(f'{distribution}/{name}', own)}",
+        hint=f"`rpx list {request.kind}s` shows what is installed",
+    )
+
+
+def _only_for_task(request: Request, named: Sequence[Offer[Any]]) -> Offer[Any]:
+    matching = [offer for offer in named if _serves(offer.spec, request.task)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        names = sorted(offer.full_name for offer in matching)
+        raise ConfigError(
+            f"{request} is ambiguous: it may be {', '.join(names)}",
+            hint="write the full name",
+            details={"candidates": names},
+        )
+    served = sorted({task for offer in named for task in offer.spec.tasks})
+    names = sorted(offer.full_name for offer in named)
+    raise ConfigError(
+        f"{request} ({', '.join(names)}) is not for task {request.task}, "
+        f"only for {', '.join(served)}",
+        hint=f"`rpx list {request.kind}s` shows which tasks each serves",
+    )
+
+
+def _serves(spec: Spec, task: str | None) -> bool:
+    """Whether a spec is for a task; a spec that lists none is for every task."""
+    tasks: tuple[str, ...] = getattr(spec, "tasks", ())
+    return task is None or not tasks or any(_same_task(task, listed) for listed in tasks)
+
+
+def _same_task(task: str, listed: str) -> bool:
+    if "/" in task and "/" in listed:
+        return task == listed
+    return task.rpartition("/")[2] == listed.rpartition("/")[2]
+
+
+def _refuse_broken(request: Request, distribution: str, plugins: Sequence[Plugin]) -> None:
+    for plugin in _broken(plugins):
+        if plugin.distribution == distribution:
+            raise PluginError(
+                f"{request} needs {plugin}, which is broken: {plugin.problem}", hint=DOCTOR
+            )
+
+
+def _refuse_unknown(request: Request, offers: Offers, plugins: Sequence[Plugin]) -> NoReturn:
+    known = {offer.spec.name for offer in offers.values()}
+    suspects = "; ".join(
+        f"{plugin} is broken and may own it: {plugin.problem}" for plugin in _broken(plugins)
+    )
+    raise ConfigError(
+        f"no {request.kind} is named {request.name!r}{_close(request.name, known)}"
+        + (f"; {suspects}" if suspects else ""),
+        hint=DOCTOR if suspects else f"`rpx list {request.kind}s` shows what is installed",
+    )
+
+
+def _broken(plugins: Sequence[Plugin]) -> list[Plugin]:
+    return [plugin for plugin in plugins if plugin.status is Status.BROKEN]
+
+
+def _close(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name.lower(), sorted(known), n=3)
+    return f"; did you mean {' or '.join(close)}?" if close else ""

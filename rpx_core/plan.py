@@ -1,0 +1,208 @@
+"""From a configuration to a plan: everything checked and named before work starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rpx_core.config import RunConfig
+from rpx_core.contracts import Metric, Runtime, Task
+from rpx_core.datasets import cache_directory, open_dataset, select
+from rpx_core.errors import ConfigError
+from rpx_core.host import Host
+from rpx_core.identity import digest, run_inputs, run_name
+from rpx_core.manifest import Entry, Manifest
+from rpx_core.models import ModelPart, check_task
+from rpx_core.predictions import PredictionFolder, file_stem
+from rpx_core.protocols import Protocol
+from rpx_core.records import natural_key
+from rpx_core.report import RunRecord
+from rpx_core.resolve import Resolved, resolve
+from rpx_core.worker import Job, Work
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run, ready to start: what to do, what it is called, and how to read its numbers."""
+
+    config: RunConfig
+    record: RunRecord
+    job: Job
+    manifest: Manifest
+    sequences: Mapping[str, Sequence[Entry]]
+    samples: Mapping[str, Sequence[str]]
+    resolved: Resolved
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics by label, built."""
+        return self.resolved.metrics
+
+    @property
+    def directory(self) -> Path:
+        """The run directory."""
+        return self.job.run_directory
+
+    def work(self, sequences: Sequence[str]) -> Iterator[Work]:
+        """The work of these sequences; records are read as they are needed."""
+        for name in sequences:
+            wanted = set(self.samples[name])
+            records = self.resolved.task.arrange(self.manifest.records(self.sequences[name]))
+            yield Work(name, tuple(record for record in records if record.id in wanted))
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """What of the data is evaluated."""
+
+    manifest: Manifest
+    sequences: Mapping[str, Sequence[Entry]]
+    samples: Mapping[str, Sequence[str]]
+    total: int
+
+
+def make_plan(
+    config: RunConfig,
+    host: Host,
+    output: Path,
+    *,
+    protocol: Protocol | None = None,
+    model: ModelPart | None = None,
+) -> Plan:
+    """Resolve a configuration against the installed plugins and the data.
+
+    Raises ConfigError for what the user can correct. `model` replaces the one that the
+    configuration names: prediction files, or a model that lives in this process.
+    """
+    resolved = resolve(config, host, protocol=protocol, model=model)
+    manifest = open_dataset(host, config.data)
+    check_task(f"dataset {manifest.name}", manifest.header.served(), resolved.offer.spec.name)
+    sequences = select(manifest, config.data)
+    samples, total = _samples(manifest, sequences, resolved.task, config.data.limit)
+    _check_assets(manifest, sequences, resolved)
+    selection = _Selection(manifest, sequences, samples, total)
+    record = _record(config, resolved, selection)
+    return Plan(
+        config=config,
+        record=record,
+        job=_job(config, resolved, manifest, output / record.name),
+        manifest=manifest,
+        sequences={name: sequences[name] for name in samples},
+        samples=samples,
+        resolved=resolved,
+    )
+
+
+def shard(names: Sequence[str], index: int, count: int) -> list[str]:
+    """The sequences of shard `index` (from 1) of `count`; names are in natural order."""
+    return list(names)[index - 1 :: count]
+
+
+def _record(config: RunConfig, resolved: Resolved, selection: _Selection) -> RunRecord:
+    manifest = selection.manifest
+    inputs = run_inputs(config, resolved, manifest.dataset_id)
+    identity = digest(inputs)
+    label, output = resolved.primary
+    model, task = resolved.model.name, resolved.offer
+    return RunRecord(
+        name=f"{run_name(model, task.spec.name, manifest.name)}-{identity[:8]}",
+        identity=identity,
+        task=task.full_name,
+        model=model,
+        data=manifest.name,
+        protocol=resolved.protocol.name if resolved.protocol else None,
+        primary=f"{label}.{output}@{resolved.metrics[label].outputs[output].headline}",
+        dataset_samples=selection.total,
+        selected_samples=sum(len(ids) for ids in selection.samples.values()),
+        sequences=len(selection.samples),
+        warnings=_warnings(config, resolved, selection),
+        inputs=inputs,
+    )
+
+
+def _job(config: RunConfig, resolved: Resolved, manifest: Manifest, directory: Path) -> Job:
+    label, output = resolved.primary
+    execution, align = config.execution, config.align
+    return Job(
+        task=resolved.task_part,
+        metrics=resolved.metric_parts,
+        model=resolved.model,
+        files=manifest.files,
+        runtime=Runtime(device=execution.devices[0], seed=config.seed, cache=cache_directory()),
+        run_directory=directory,
+        primary=resolved.primary,
+        lower_is_better=resolved.metrics[label].outputs[output].better == "lower",
+        align_method=align.method,
+        align_sequence=align.scope == "sequence" and align.method != "none",
+        batch_size=execution.batch_size,
+        save_predictions=execution.save_predictions,
+        previews=execution.previews,
+    )
+
+
+def _samples(
+    manifest: Manifest,
+    sequences: Mapping[str, Sequence[Entry]],
+    task: Task[Any, Any],
+    limit: int | None,
+) -> tuple[dict[str, list[str]], int]:
+    """Sample ids by sequence, cut to the first `limit` in id order, and how many there were."""
+    rearranges = type(task).arrange is not Task.arrange
+    ids = {
+        name: [record.id for record in task.arrange(manifest.records(entries))]
+        if rearranges
+        else [entry.id for entry in entries]
+        for name, entries in sequences.items()
+    }
+    total = sum(len(found) for found in ids.values())
+    if total == 0:
+        raise ConfigError(
+            f"no samples selected: {manifest.name} has {len(manifest.entries)} records, "
+            "but they make no sample of this task"
+        )
+    if limit is not None:
+        kept = set(sorted((i for found in ids.values() for i in found), key=natural_key)[:limit])
+        ids = {name: [i for i in found if i in kept] for name, found in ids.items()}
+    return {name: found for name, found in ids.items() if found}, total
+
+
+def _check_assets(
+    manifest: Manifest, sequences: Mapping[str, Sequence[Entry]], resolved: Resolved
+) -> None:
+    """Say what the data lacks before anything runs; the first sequence stands for all."""
+    records = manifest.records(next(iter(sequences.values())))
+    for owner, keys in (
+        (f"task {resolved.offer.full_name}", resolved.offer.spec.requires),
+        (f"model {resolved.model.name}", resolved.model.needs),
+    ):
+        missing = [key for key in keys if not any(record.has(key) for record in records)]
+        if missing:
+            raise ConfigError(
+                f"{owner} needs {', '.join(missing)}, which the records of "
+                f"{manifest.name} do not have",
+                hint="choose another --model or --data, or add the files to the manifest",
+            )
+
+
+def _extra_files(
+    model: ModelPart, task: Task[Any, Any], samples: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Prediction files that belong to no selected sample: most often a misspelt id."""
+    if model.kind != "files" or model.reference is None:
+        return []
+    stems = {stem for ids in samples.values() for i in ids for stem in (i, file_stem(i))}
+    present = PredictionFolder(Path(model.reference), task).present(task)
+    return sorted(name for stem, name in present.items() if stem not in stems)
+
+
+def _warnings(config: RunConfig, resolved: Resolved, selection: _Selection) -> tuple[str, ...]:
+    warnings = list(selection.manifest.warnings)
+    protocol = resolved.protocol
+    departures = protocol.departures(config) if protocol else ()
+    if protocol is not None and departures:
+        warnings.append(f"departs from protocol {protocol.name} in {', '.join(departures)}")
+    extra = _extra_files(resolved.model, resolved.task, selection.samples)
+    warnings += [f"prediction file {name} belongs to no selected sample" for name in extra]
+    return tuple(warnings)

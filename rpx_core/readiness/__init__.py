@@ -1,0 +1,1 @@
+"""Deployment readiness: pure functions of cells, under versioned rules."""

@@ -1,0 +1,138 @@
+"""Records: what a dataset says of one frame, before anything is loaded."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from rpx_core.contracts import Difficulty, Phase
+from rpx_core.errors import ManifestError
+
+WELL_KNOWN_ASSETS = frozenset(
+    {
+        *("depth", "depth_scale", "rgb_right", "intrinsics_right", "baseline_m"),
+        *("mask", "semantic", "boxes", "labels", "tracks", "expressions", "text", "vocabulary"),
+        *("coordinates", "depths", "correspondences", "points0", "points1", "visibility"),
+        *("rgb_b", "intrinsics_b", "pose_a", "pose_b", "target_rgb", "target_pose"),
+        *("camera_pose", "fisheye_left", "fisheye_right"),
+        *("trajectory", "estimate", "timestamps"),
+    }
+)
+"""Keys that the published formats use; known whether or not the plugin that reads them is here."""
+
+_PHASES = {0: Phase.CLUTTER, 1: Phase.INTERACTION, 2: Phase.CLEAN}
+_ID_PATTERN = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+_LAST_INTEGER = re.compile(r"(\d+)(?!.*\d)", re.DOTALL)
+_NATURAL = re.compile(r"(\d+)")
+_LONGEST_NUMBER = 4000
+"""Python refuses to parse longer integers; such digits sort as text."""
+
+
+class Record(BaseModel):
+    """One frame of a dataset: identity, place in its sequence, and named assets.
+
+    `assets` maps keys such as `depth` or `mask` to what the manifest holds there: a path
+    relative to the root, or an inline value. `sequence` defaults to scene and phase where both
+    are given, else the frame stands alone; `frame` defaults to the last integer of the id.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Annotated[str, Field(min_length=1, max_length=200)]
+    scene: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    phase: Phase | None = None
+    difficulty: Difficulty | None = None
+    sequence: Annotated[str, Field(min_length=1, max_length=400)]
+    frame: int
+    rgb: str | None = None
+    intrinsics: Any = None
+    pose: Any = None
+    pose_convention: str = "t265"
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    checksums: dict[str, str] = Field(default_factory=dict)
+    assets: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("id", "scene", "sequence")
+    @classmethod
+    def _printable(cls, value: str | None) -> str | None:
+        if value is not None and not _ID_PATTERN.fullmatch(value[:200]):
+            raise ValueError("control characters are not allowed")
+        return value
+
+    @field_validator("phase", mode="before")
+    @classmethod
+    def _phase_by_number(cls, value: object) -> object:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return _PHASES.get(value, value)
+        return value
+
+    def has(self, key: str) -> bool:
+        """Whether the record carries this asset, `rgb`, `intrinsics` or `pose`."""
+        if key in {"rgb", "intrinsics", "pose"}:
+            return getattr(self, key) is not None
+        return self.assets.get(key) is not None
+
+
+def parse_record(
+    raw: object, *, where: str, defaults: Mapping[str, Any], known: Collection[str]
+) -> Record:
+    """A record from one manifest entry; raises ManifestError naming the entry and the key."""
+    if not isinstance(raw, dict):
+        raise ManifestError(f"{where}: an object was expected, not {type(raw).__name__}")
+    raw = {**defaults, **raw}
+    core = {key: value for key, value in raw.items() if key in _CORE_KEYS}
+    assets = {key: value for key, value in raw.items() if key not in _CORE_KEYS}
+    where = f"{where} (id {str(raw['id'])[:80]!r})" if "id" in raw else where
+    for key in assets:
+        if key not in known:
+            raise ManifestError(
+                f"{where}: unknown key {key[:80]!r}", hint=_suggest(key, {*known, *_CORE_KEYS})
+            )
+    identifier = str(core.get("id", ""))
+    core.setdefault("frame", _last_integer(identifier))
+    core.setdefault("sequence", _default_sequence(core, identifier))
+    try:
+        return Record(**core, assets=assets)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        raise ManifestError(f"{where}: {field}: {problem['msg']}") from error
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key that orders embedded integers by value: frame_9999 before frame_10000."""
+    parts = _NATURAL.split(text)
+    return tuple(
+        (1, int(part), "")
+        if part.isdecimal() and part.isascii() and len(part) < _LONGEST_NUMBER
+        else (0, 0, part)
+        for part in parts
+        if part
+    )
+
+
+_CORE_KEYS = frozenset(Record.model_fields) - {"assets"}
+
+
+def _default_sequence(core: Mapping[str, Any], identifier: str) -> str:
+    scene, phase = core.get("scene"), core.get("phase")
+    if scene is None or phase is None:
+        return identifier
+    name = _PHASES.get(phase, phase) if isinstance(phase, int) else phase
+    return f"{scene}_{name}"
+
+
+def _last_integer(identifier: str) -> int:
+    match = _LAST_INTEGER.search(identifier)
+    return int(match.group(1)[-18:]) if match else 0
+
+
+def _suggest(key: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(key, sorted(known), n=3)
+    if close:
+        return f"did you mean {' or '.join(close)}? Free-form values belong in `metadata`"
+    return "no installed task knows it; free-form values belong in `metadata`"

@@ -1,0 +1,262 @@
+"""What a run says: rows, cells, numbers and the report, as stored and as shown.
+
+Everything here crosses a file boundary: frozen pydantic models, versioned by `schema`. Unknown
+values are null with a reason; NaN and infinity cannot be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rpx_core.contracts import Better, Difficulty, Phase, Unit
+
+Stage = Literal["load", "predict", "validate", "save", "align", "measure", "crash"]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Tag = str | bool | int | Finite
+
+NO_INTERVAL = "intervals are not computed by this version"
+
+
+class Stored(BaseModel):
+    """A value that is written to disk."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Failure(Stored):
+    """Why a sample has no numbers: the stage that failed, the kind of error, its message."""
+
+    stage: Stage
+    error: str
+    message: str
+
+
+class Measured(Stored):
+    """What one metric says of one unit of evidence.
+
+    `values` has every output; an undefined one is null, an infinite best one is null and named
+    in `infinite`. `state` points to the stored state: offset, length and CRC-32. `reason` says
+    why there is no state.
+    """
+
+    values: Mapping[str, Finite | None] = Field(default_factory=dict)
+    infinite: tuple[str, ...] = ()
+    state: tuple[int, int, int] | None = None
+    reason: str | None = None
+
+
+class Row(Stored):
+    """One unit of evidence in the journal: a sample, a pair or a sequence."""
+
+    kind: Literal["row"] = "row"
+    unit: Unit
+    id: str
+    sequence: str
+    frame: int | None = None
+    scene: str | None = None
+    phase: Phase | None = None
+    difficulty: Difficulty | None = None
+    tags: Mapping[str, Tag] = Field(default_factory=dict)
+    rgb_digest: str | None = None
+    alignment: Mapping[str, Finite] = Field(default_factory=dict)
+    metrics: Mapping[str, Measured] = Field(default_factory=dict)
+    failure: Failure | None = None
+
+
+SampleRow = Row
+
+
+class RunRecord(Stored):
+    """What is evaluated: equal in every shard and worker of a run, whatever the hardware.
+
+    `inputs` is what the identity is the digest of: configuration, data, and the names, versions
+    and options of everything that can move a number.
+    """
+
+    schema_: Literal["rpx-run-1"] = Field(default="rpx-run-1", alias="schema")
+    name: str
+    identity: str
+    task: str
+    model: str
+    data: str
+    protocol: str | None = None
+    primary: str
+    """Address of the headline number."""
+    dataset_samples: int
+    selected_samples: int
+    sequences: int
+    warnings: tuple[str, ...] = ()
+    inputs: Mapping[str, Any]
+
+
+class Number(Stored):
+    """One published number, never without what is needed to read it.
+
+    `n` counts the units of evidence behind the value, `undefined` and `failed` those without
+    one, `infinite` those with an unboundedly good one, which a mean leaves out.
+    """
+
+    address: str
+    label: str
+    output: str
+    aggregate: str
+    value: Finite | None
+    reason: str | None = None
+    interval: tuple[Finite, Finite] | None = None
+    interval_reason: str | None = NO_INTERVAL
+    better: Better | None = None
+    unit: str = ""
+    n: int
+    undefined: int = 0
+    failed: int = 0
+    infinite: int = 0
+    headline: bool = False
+
+
+class Cell(Stored):
+    """One output in one phase, difficulty and scene, by its headline aggregate."""
+
+    label: str
+    output: str
+    phase: Phase | None
+    difficulty: Difficulty | None
+    scene: str | None
+    value: Finite | None
+    reason: str | None = None
+    n: int
+    undefined: int = 0
+    failed: int = 0
+
+
+class GridCell(Stored):
+    """The primary output in one phase and difficulty."""
+
+    phase: Phase
+    difficulty: Difficulty
+    value: Finite | None
+    reason: str | None = None
+    scenes: int
+    samples: int
+
+
+class Score(Stored):
+    """One readiness score.
+
+    `coverage` is the share of the score's weight that data stood behind; `change` says whether
+    a difference between phases is for the better or the worse.
+    """
+
+    name: str
+    title: str
+    value: Finite | None
+    reason: str | None = None
+    interval: tuple[Finite, Finite] | None = None
+    interval_reason: str | None = NO_INTERVAL
+    better: Better | None = None
+    unit: str = ""
+    coverage: Finite
+    change: Literal["better", "worse", "equal"] | None = None
+
+
+class Readiness(Stored):
+    """Deployment readiness of one run under one set of rules, from its primary output."""
+
+    rules: Literal["rpx-1", "rpx-2"]
+    address: str
+    better: Better | None
+    unit: str
+    grid: tuple[GridCell, ...]
+    scores: tuple[Score, ...]
+
+
+class Slice(Stored):
+    """The headline numbers of the samples that share one value of a key."""
+
+    key: str
+    value: str
+    samples: int
+    numbers: tuple[Number, ...]
+
+
+class FailedSample(Stored):
+    """One sample without numbers."""
+
+    id: str
+    sequence: str
+    failure: Failure
+
+
+class WorstSample(Stored):
+    """One of the worst samples by the primary output, with its pictures if any were kept."""
+
+    id: str
+    value: Finite
+    values: Mapping[str, Finite | None]
+    pictures: tuple[tuple[str, str], ...] = ()
+    """(caption, path relative to the run directory)."""
+
+
+class Status(Stored):
+    """How much of the data the numbers stand on."""
+
+    complete: bool
+    partial: tuple[str, ...] = ()
+    """Why the numbers are not those of the whole dataset: a limit, a shard, unfinished work."""
+    dataset_samples: int
+    selected_samples: int
+    evaluated_samples: int
+    failed_samples: int
+
+
+class Writer(Stored):
+    """One process that wrote to the journal: the first line of its file."""
+
+    kind: Literal["writer"] = "writer"
+    schema_: Literal["rpx-journal-1"] = Field(default="rpx-journal-1", alias="schema")
+    writer: str
+    started: str
+    host: str
+    device: str
+    versions: Mapping[str, str]
+    model: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Report(Stored):
+    """Everything a run says; `result.json` is this, strictly."""
+
+    schema_: Literal["rpx-report-1"] = Field(default="rpx-report-1", alias="schema")
+    run: RunRecord
+    status: Status
+    primary: str
+    numbers: tuple[Number, ...]
+    readiness: Readiness
+    slices: tuple[Slice, ...] = ()
+    failures: tuple[FailedSample, ...] = ()
+    worst: tuple[WorstSample, ...] = ()
+    warnings: tuple[str, ...] = ()
+    writers: tuple[Writer, ...] = ()
+
+    def number(self, address: str) -> Number:
+        """The number at `label.output@aggregate`; KeyError when there is none."""
+        for number in self.numbers:
+            if number.address == address:
+                return number
+        raise KeyError(address)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a reporter renders: the report, its rows in id order, and its cells."""
+
+    report: Report
+    rows: Sequence[Row]
+    cells: Sequence[Cell]
+    run_directory: Path | None = None
+    """Where picture paths start; None when nothing was kept on disk."""
+    others: Sequence[Report] = field(default=())
+    """Further runs to show beside this one."""

@@ -1,0 +1,264 @@
+"""A summary for a pull request comment: `summary.md`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+
+from rpx_core.contracts import Phase
+from rpx_core.report import FailedSample, Number, Readiness, Report, Results, Slice
+from rpx_core.reporters.formatting import (
+    ARROWS,
+    CHANGES,
+    DIRECTIONS,
+    format_count,
+    format_interval,
+    format_share,
+    format_value,
+    name_aggregate,
+    reveal,
+    shorten,
+)
+from rpx_core.reporters.grid import arrange
+from rpx_core.reporters.headline import (
+    coverage_of,
+    describe_status,
+    headline_numbers,
+    interval_reasons,
+    is_primary,
+    pins,
+    primary_number,
+)
+
+# A comment holds 65,536 characters: every list is cut.
+FAILURES_SHOWN = 10
+SLICES_SHOWN = 30
+WARNINGS_SHOWN = 20
+ROWS_SHOWN = 80
+RUNS_SHOWN = 10
+
+_SPECIAL = re.compile(r"[\\`*\[\]<>|#~&!$^{}]|(?<![^\W_])_|_(?![^\W_])|:(?=//)")
+_PLAIN = re.compile(r"[\w ./:@+=,-]+")
+
+
+def render(results: Results) -> Mapping[str, bytes]:
+    """`summary.md`: GitHub-flavoured Markdown, at most a few pages whatever the data."""
+    report = results.report
+    text = _join(
+        _opening(report),
+        _warnings_section(report.warnings),
+        _numbers_section(report),
+        _readiness_section(report.readiness),
+        _slices_section(report.slices, report),
+        _failures_section(report.failures),
+        _others_section(report, results.others),
+        _pins_section(report),
+    )
+    return {"summary.md": f"{text}\n".encode()}
+
+
+def escape(text: str) -> str:
+    """Foreign prose as Markdown that shows it literally, on one line, and mentions nobody."""
+    line = _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", reveal(" ".join(text.split())))
+    return line.replace("@", "&#64;<!-- -->")
+
+
+def code(text: str) -> str:
+    """A foreign name as a code span; an unusual one by entities, which no parser trips over."""
+    line = reveal(shorten(text))
+    if _PLAIN.fullmatch(line) and line == line.strip():
+        return f"`{line}`"
+    return f"<code>{escape(line)}</code>"
+
+
+def _opening(report: Report) -> str:
+    run = report.run
+    facts = [f"task {code(run.task)}", f"run {code(run.identity[:8])}"]
+    if run.protocol:
+        facts.insert(1, f"protocol {code(run.protocol)}")
+    status = escape(shorten(describe_status(report.status), 400))
+    return _join(
+        f"## {code(run.model)} on {code(run.data)}",
+        f"**{status}**",
+        _primary_line(report),
+        " · ".join(facts),
+    )
+
+
+def _primary_line(report: Report) -> str:
+    number = primary_number(report)
+    if number is None:
+        return f"{code(report.primary)}: not in this report"
+    value = _value(number.value, number.reason)
+    unit = f" {_prose(number.unit)}" if number.unit else ""
+    line = (
+        f"**{code(f'{number.label}.{number.output}')} = {value}{unit}** "
+        f"({_aggregate(number)}, {DIRECTIONS[number.better]}, "
+        f"n = {format_count(number.n)})"
+    )
+    coverage = coverage_of(number, report)
+    return f"{line}, coverage {_value(coverage.value, coverage.reason)}" if coverage else line
+
+
+def _numbers_section(report: Report) -> str:
+    numbers = headline_numbers(report)
+    rows = [
+        [
+            code(number.label),
+            code(number.output),
+            _value(number.value, number.reason),
+            format_interval(number.interval) if number.interval else "-",
+            _unit(number.unit),
+            ARROWS[number.better],
+            format_count(number.n),
+            format_count(number.undefined),
+            format_count(number.failed),
+            _aggregate(number),
+        ]
+        for number in numbers[:ROWS_SHOWN]
+    ]
+    header = ["label", "output", "value", "interval", "unit", "better"]
+    header += ["n", "undefined", "failed", "aggregate"]
+    reasons = [f"No interval: {_prose(reason)}." for reason in interval_reasons(numbers)]
+    infinite = [
+        f"{code(number.output)}: {format_count(number.infinite)} infinitely good, in no mean."
+        for number in numbers
+        if number.infinite
+    ]
+    return _join(
+        "### Numbers",
+        _table(header, rows, right={2, 3, 6, 7, 8}),
+        _remainder(len(numbers), ROWS_SHOWN),
+        "\n".join([*reasons, *infinite]),
+    )
+
+
+def _readiness_section(readiness: Readiness) -> str:
+    lines = arrange(readiness)
+    if not lines and not readiness.scores:
+        return ""
+    unit = f" in {_prose(readiness.unit)}" if readiness.unit else ""
+    cells = [
+        [line.difficulty.value, *(escape(square.text) for square in line.squares)] for line in lines
+    ]
+    scores = [
+        [
+            escape(score.title),
+            _value(score.value, score.reason),
+            format_interval(score.interval) if score.interval else "-",
+            _unit(score.unit),
+            ARROWS[score.better],
+            format_share(score.coverage),
+            CHANGES[score.change],
+        ]
+        for score in readiness.scores
+    ]
+    header = ["score", "value", "interval", "unit", "better", "coverage", "change"]
+    return _join(
+        f"### Readiness ({readiness.rules})",
+        f"{code(readiness.address)}{unit}, {DIRECTIONS[readiness.better]}.",
+        _table(["difficulty", *Phase], cells, right={1, 2, 3}),
+        _table(header, scores, right={1, 2, 5}),
+    )
+
+
+def _slices_section(slices: Sequence[Slice], report: Report) -> str:
+    rows = []
+    for part in slices[:SLICES_SHOWN]:
+        number = next((n for n in part.numbers if is_primary(n, report)), None)
+        value = _value(number.value, number.reason) if number else "-"
+        rows.append([code(part.key), code(part.value), format_count(part.samples), value])
+    header = ["key", "value", "samples", code(report.primary)]
+    return _section(
+        "### Slices", _table(header, rows, right={2, 3}), _remainder(len(slices), SLICES_SHOWN)
+    )
+
+
+def _failures_section(failures: Sequence[FailedSample]) -> str:
+    rows = [
+        [
+            code(failed.id),
+            failed.failure.stage,
+            code(failed.failure.error),
+            _prose(failed.failure.message),
+        ]
+        for failed in failures[:FAILURES_SHOWN]
+    ]
+    return _section(
+        f"### Failures ({format_count(len(failures))})",
+        _table(["sample", "stage", "error", "message"], rows, right=set()),
+        _remainder(len(failures), FAILURES_SHOWN),
+    )
+
+
+def _warnings_section(warnings: Sequence[str]) -> str:
+    lines = [f"- {_prose(warning)}" for warning in warnings[:WARNINGS_SHOWN]]
+    return _section("### Warnings", "\n".join(lines), _remainder(len(warnings), WARNINGS_SHOWN))
+
+
+def _others_section(report: Report, others: Sequence[Report]) -> str:
+    rows = []
+    for run in (report, *others[:RUNS_SHOWN]) if others else ():
+        number = primary_number(run)
+        value = _value(number.value, number.reason) if number else "-"
+        address = code(number.address) if number else code(run.primary)
+        status = run.status
+        samples = (
+            f"{format_count(status.evaluated_samples)} of {format_count(status.dataset_samples)}"
+        )
+        rows.append([code(run.run.model), code(run.run.data), address, value, samples])
+    header = ["model", "data", "number", "value", "samples"]
+    return _section(
+        "### Beside other runs",
+        _table(header, rows, right={3}),
+        _remainder(len(others), RUNS_SHOWN),
+    )
+
+
+def _pins_section(report: Report) -> str:
+    text = pins(report.run)
+    return f"### Versions to pin\n\n{_fenced(reveal(text))}" if text else ""
+
+
+def _fenced(text: str) -> str:
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}toml\n{text}\n{fence}"
+
+
+def _aggregate(number: Number) -> str:
+    return escape(shorten(name_aggregate(number.aggregate), 40))
+
+
+def _unit(unit: str) -> str:
+    return escape(shorten(unit, 40)) or "-"
+
+
+def _value(value: float | None, reason: str | None) -> str:
+    return escape(shorten(format_value(value, reason), 160))
+
+
+def _prose(text: str) -> str:
+    return escape(shorten(text, 240))
+
+
+def _remainder(count: int, shown: int) -> str:
+    return f"… and {format_count(count - shown)} more." if count > shown else ""
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Container[int]) -> str:
+    """A pipe table; nothing when there are no rows."""
+    if not rows:
+        return ""
+    rule = ["--:" if column in right else "---" for column in range(len(header))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+
+
+def _section(title: str, *parts: str) -> str:
+    """The title and its parts; nothing when all parts are empty."""
+    body = _join(*parts)
+    return f"{title}\n\n{body}" if body else ""
+
+
+def _join(*blocks: str) -> str:
+    return "\n\n".join(filter(None, blocks))

@@ -1,0 +1,198 @@
+"""From a run directory to its results: read the journal, fold it, and say how complete it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rpx_core.aggregate import Aggregator
+from rpx_core.contracts import Metric, Output, Unit
+from rpx_core.errors import ConfigError, JournalError
+from rpx_core.host import Host
+from rpx_core.journal import Journal, StoredRow
+from rpx_core.offers import Offer
+from rpx_core.parts import Part, resolve_part
+from rpx_core.previews import find_pictures
+from rpx_core.readiness.scores import Basis, compute_readiness
+from rpx_core.report import (
+    FailedSample,
+    Number,
+    Report,
+    Results,
+    Row,
+    RunRecord,
+    Status,
+    WorstSample,
+)
+
+STABILITY_OUTPUT = ("stability", "ts")
+WORST_SHOWN = 6
+
+
+def read_record(directory: Path) -> RunRecord:
+    """The record of a run directory; raises ConfigError when it is not one."""
+    path = directory / "run.json"
+    try:
+        return RunRecord.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(
+            f"{directory} is not a run directory: {path.name} is missing",
+            hint="a run directory holds run.json and journal/",
+        ) from error
+    except ValidationError as error:
+        raise ConfigError(
+            f"{path}: not the record of a run by this version of rpx",
+            hint="run the evaluation again with --fresh",
+        ) from error
+
+
+def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
+    """The metrics that a stored run was measured with; raises ConfigError if they have moved on."""
+    metrics: dict[str, Metric] = {}
+    task = record.task.split("/")[-1]
+    for label, stored in record.inputs["metrics"].items():
+        offer: Offer[Any] = host.find("metric", stored["name"], task=task)
+        part: Part = resolve_part(offer, stored["options"], field_name=f"metrics.{label}.options")
+        metric: Metric = part.build()
+        if metric.version != stored["metric"]:
+            raise ConfigError(
+                f"the run was measured with version {stored['metric']} of {offer.full_name}, "
+                f"but version {metric.version} is installed",
+                hint="install the version of the run, or evaluate again",
+            )
+        metrics[label] = metric
+    return metrics
+
+
+def collect(
+    directory: Path,
+    record: RunRecord,
+    metrics: Mapping[str, Metric],
+    *,
+    by: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Results:
+    """Fold everything that is committed into results.
+
+    `by` are keys to slice by; `notes` are further reasons why the run is partial (a shard).
+    """
+    with Journal(directory / "journal") as journal:
+        rows = journal.rows()
+        aggregator = Aggregator(journal, rows, metrics)
+        numbers = aggregator.numbers()
+        cells = aggregator.cells()
+        slices = tuple(part for key in by for part in aggregator.slices(key))
+        writers, damages = tuple(journal.writers), tuple(journal.warnings)
+        done = len(journal.blocks)
+    label, _, output = record.primary.partition("@")[0].partition(".")
+    basis = Basis(
+        address=record.primary,
+        cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
+        better=metrics[label].outputs[output].better,
+        unit=metrics[label].outputs[output].unit,
+        stability=_stability(numbers),
+    )
+    samples = [stored.row for stored in rows if stored.row.unit is Unit.SAMPLE]
+    report = Report(
+        run=record,
+        status=_status(record, rows, done, notes),
+        primary=record.primary,
+        numbers=numbers,
+        readiness=compute_readiness(record.inputs["readiness"], basis),
+        slices=slices,
+        failures=tuple(
+            FailedSample(id=stored.row.id, sequence=stored.row.sequence, failure=failure)
+            for stored in rows
+            if (failure := stored.row.failure) is not None
+        ),
+        worst=_worst(directory, samples, label, output, metrics[label].outputs[output]),
+        warnings=(*record.warnings, *damages, *_implausible(numbers, metrics)),
+        writers=writers,
+    )
+    return Results(
+        report=report, rows=[stored.row for stored in rows], cells=cells, run_directory=directory
+    )
+
+
+def write_record(directory: Path, record: RunRecord) -> None:
+    """Write run.json, or check that the one there says the same."""
+    from rpx_core.documents import to_pretty_json
+    from rpx_core.files import write_atomic
+
+    content = to_pretty_json(record.model_dump(mode="json", by_alias=True))
+    path = directory / "run.json"
+    if path.exists() and path.read_bytes() != content:
+        raise JournalError(
+            f"{path} describes another run", hint="choose another --output, or pass --fresh"
+        )
+    write_atomic(path, content)
+
+
+def _status(
+    record: RunRecord, rows: Sequence[StoredRow], done: int, notes: Sequence[str]
+) -> Status:
+    samples = [stored.row for stored in rows if stored.row.unit is Unit.SAMPLE]
+    partial = list(notes)
+    if record.selected_samples < record.dataset_samples:
+        partial.append(
+            f"a limit selects {record.selected_samples} of {record.dataset_samples} samples"
+        )
+    if done < record.sequences:
+        partial.append(f"{done} of {record.sequences} sequences are finished")
+    return Status(
+        complete=not partial,
+        partial=tuple(partial),
+        dataset_samples=record.dataset_samples,
+        selected_samples=record.selected_samples,
+        evaluated_samples=sum(row.failure is None for row in samples),
+        failed_samples=sum(stored.row.failure is not None for stored in rows),
+    )
+
+
+def _stability(numbers: Sequence[Number]) -> Number | None:
+    found = (
+        number
+        for number in numbers
+        if (number.label, number.output) == STABILITY_OUTPUT and number.headline
+    )
+    return next(found, None)
+
+
+def _implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:
+    """Headline numbers far outside what makes sense: almost always a wrong unit."""
+    found = []
+    for number in numbers:
+        plausible = metrics[number.label].outputs[number.output].plausible
+        if number.headline and plausible is not None and number.value is not None:
+            low, high = plausible
+            if not low <= number.value <= high:
+                found.append(
+                    f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
+                    "check units, scale and alignment"
+                )
+    return found
+
+
+def _worst(
+    directory: Path, rows: Sequence[Row], label: str, name: str, output: Output
+) -> tuple[WorstSample, ...]:
+    valued = [
+        (value, row)
+        for row in rows
+        if (measured := row.metrics.get(label)) is not None
+        and (value := measured.values.get(name)) is not None
+    ]
+    sign = -1.0 if output.better == "lower" else 1.0
+    valued.sort(key=lambda pair: (sign * pair[0], pair[1].id))
+    return tuple(
+        WorstSample(
+            id=row.id,
+            value=value,
+            values=row.metrics[label].values,
+            pictures=find_pictures(directory, row.id),
+        )
+        for value, row in valued[:WORST_SHOWN]
+    )

@@ -1,0 +1,203 @@
+"""Running a plan: resume what is there, do the rest, fold, report."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rpx_core.contracts import Unit
+from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
+from rpx_core.executors.process import run_processes
+from rpx_core.executors.serial import run_serial
+from rpx_core.files import write_atomic
+from rpx_core.host import Host
+from rpx_core.journal import Block, Journal
+from rpx_core.models import require_extra
+from rpx_core.plan import Plan, shard
+from rpx_core.report import Report, Results
+from rpx_core.results import collect, write_record
+
+DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
+DERIVED = ("report", "previews")
+
+
+class Progress(Protocol):
+    """What a run tells whoever watches it."""
+
+    def begin(self, total: int, done: int) -> None:
+        """So many samples are to be done; so many were done before."""
+        ...
+
+    def advance(self, samples: int) -> None:
+        """So many more samples are committed."""
+        ...
+
+
+class Silent:
+    """A progress that nobody watches."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Hear nothing."""
+
+    def advance(self, samples: int) -> None:
+        """Hear nothing."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How to run a plan, beside the plan: none of it can change a number."""
+
+    shard: tuple[int, int] | None = None
+    fresh: bool = False
+    by: tuple[str, ...] = ()
+    reporters: tuple[str, ...] = DEFAULT_REPORTERS
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run: where it is, what it says, and the exit code it deserves."""
+
+    directory: Path
+    results: Results
+    written: tuple[Path, ...]
+    exit_code: ExitCode
+
+    @property
+    def report(self) -> Report:
+        """The report of the run."""
+        return self.results.report
+
+
+def run(plan: Plan, host: Host, request: Request, progress: Progress | None = None) -> Outcome:
+    """Do what is left of a plan and write its reports; the same call again resumes.
+
+    A finished run is folded again without predicting anything. Raises RPXError when it cannot
+    go on; what was committed stays and the next call continues there.
+    """
+    directory = plan.directory
+    if request.fresh:
+        _clear(directory)
+    write_record(directory, plan.record)
+    renderers = {name: load_reporter(host, name) for name in request.reporters}
+    names = list(plan.samples)
+    mine = shard(names, *request.shard) if request.shard else names
+    with Journal(directory / "journal") as journal:
+        closed = {name for name, block in journal.blocks.items() if block.failed == 0}
+    todo = [name for name in mine if name not in closed]
+    host.notify("rpx_run_started", record=plan.record)
+    if todo:
+        _execute(plan, host, todo, mine, progress or Silent())
+    notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
+    results = collect(
+        directory, plan.record, plan.metrics, by=request.by, notes=_unfinished(notes, plan)
+    )
+    written = write_reports(directory / "report", results, renderers)
+    host.notify("rpx_run_finished", record=plan.record, report=results.report)
+    failed = results.report.status.failed_samples
+    incomplete = failed > plan.config.execution.max_failed
+    return Outcome(directory, results, written, ExitCode.INCOMPLETE if incomplete else ExitCode.OK)
+
+
+def load_reporter(host: Host, name: str) -> Renderer:
+    """The render function of a reporter; raises ConfigError when its extra is not installed."""
+    offer = host.find("reporter", name)
+    require_extra(offer)
+    from rpx_core.host import load_target
+
+    renderer: Renderer = load_target(offer.spec.target, wanted_by=offer.full_name)
+    return renderer
+
+
+def write_reports(
+    directory: Path, results: Results, renderers: Mapping[str, Renderer]
+) -> tuple[Path, ...]:
+    """Render everything, then write each file whole: a failing reporter leaves no half report."""
+    files: dict[str, bytes] = {}
+    for name, render in renderers.items():
+        try:
+            files.update(render(results))
+        except JournalError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"reporter {name} failed: {type(error).__name__}: {error}",
+                hint="the numbers are safe in the journal; `rpx report` renders them again",
+            ) from error
+    paths = []
+    for name, content in files.items():
+        if Path(name).name != name:
+            raise PluginError(f"a reporter wants to write {name!r} outside the report folder")
+        write_atomic(directory / name, content)
+        paths.append(directory / name)
+    return tuple(paths)
+
+
+class Renderer(Protocol):
+    """What a reporter's target is."""
+
+    def __call__(self, results: Results) -> Mapping[str, bytes]:
+        """File names and contents."""
+        ...
+
+
+class _Observer:
+    """Passes progress on, and committed rows to the plugins that want to see them."""
+
+    def __init__(self, plan: Plan, host: Host, progress: Progress) -> None:
+        self._plan = plan
+        self._host = host
+        self._progress = progress
+
+    def started(self, sample_ids: Sequence[str]) -> None:
+        """Nothing: progress counts what is committed."""
+
+    def closed(self, block: Block) -> None:
+        self._progress.advance(len(self._plan.samples[block.sequence]))
+        if self._host.listens("rpx_sample_scored"):
+            with Journal(self._plan.directory / "journal") as journal:
+                for stored in journal.read_block(block):
+                    if stored.row.unit is Unit.SAMPLE:
+                        self._host.notify(
+                            "rpx_sample_scored", record=self._plan.record, row=stored.row
+                        )
+
+
+def _execute(
+    plan: Plan, host: Host, todo: Sequence[str], mine: Sequence[str], progress: Progress
+) -> None:
+    count = {name: len(plan.samples[name]) for name in mine}
+    progress.begin(sum(count.values()), sum(count.values()) - sum(count[name] for name in todo))
+    observer = _Observer(plan, host, progress)
+    execution = plan.config.execution
+    executor = execution.executor or ("process" if execution.workers > 1 else "serial")
+    if executor == "serial":
+        if execution.workers > 1:
+            raise ConfigError(
+                "execution: the serial executor has one worker",
+                hint='leave `executor` out, or set it to "process"',
+            )
+        run_serial(plan.job, plan.work(todo), observer)
+    else:
+        run_processes(
+            plan.job,
+            plan.work(todo),
+            observer,
+            workers=execution.workers,
+            devices=execution.devices,
+        )
+
+
+def _clear(directory: Path) -> None:
+    """Forget a run that may be folded again: its journal and all that derives from it."""
+    for name in ("journal", "predictions", *DERIVED):
+        shutil.rmtree(directory / name, ignore_errors=True)
+    (directory / "run.json").unlink(missing_ok=True)
+
+
+def _unfinished(notes: Sequence[str], plan: Plan) -> list[str]:
+    """Why a run of a shard is partial; a merged journal that is complete is not."""
+    with Journal(plan.directory / "journal") as journal:
+        return [] if len(journal.blocks) >= plan.record.sequences else list(notes)
