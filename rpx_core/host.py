@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from pluggy import PluginManager
 
 from rpx_core.distributions import GROUP, Declaration, check_requires, read_declarations
-from rpx_core.errors import PluginError, RPXError
+from rpx_core.errors import ConfigError, PluginError, RPXError
 from rpx_core.names import DOCTOR, Request, choose
 from rpx_core.offers import COLLECTIONS, NOTIFICATIONS, Kind, Offer, Offers, Plugin, Status
 from rpx_core.registration import collect, implemented_hooks, register
@@ -192,6 +192,16 @@ def load_target(target: str, *, wanted_by: str) -> Any:
         missing = loaded.error.name if isinstance(loaded.error, ModuleNotFoundError) else None
         hint = f"install what provides the module {missing!r}" if missing else None
         raise PluginError(f"{wanted_by}: {loaded.problem}", hint=hint) from loaded.error
+    return loaded
+
+
+def import_user_code(doing: str, call: Callable[[], R]) -> R:
+    """The result of importing a user's own code; whatever it raises becomes one ConfigError."""
+    loaded = _attempt(doing, call)
+    if isinstance(loaded, _Failure):
+        raise ConfigError(
+            loaded.problem, hint="RPX_DEBUG=1 shows the whole traceback"
+        ) from loaded.error
     return loaded
 
 

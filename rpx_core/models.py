@@ -8,12 +8,13 @@ import inspect
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rpx_core.contracts import Model, Runtime, Sample, Task
-from rpx_core.errors import ConfigError, ModelError, RPXError
-from rpx_core.host import Host, Offer
+from rpx_core.errors import ConfigError, ModelError
+from rpx_core.host import Host, import_user_code, Offer
 from rpx_core.identity import file_digest
 from rpx_core.parts import Part, resolve_part
 from rpx_core.predictions import PredictionFolder
@@ -185,54 +186,36 @@ def _wrap(value: Any, adapter: Part, runtime: Runtime) -> Any:
 def _import_file(path: Path) -> Any:
     if not path.is_file():
         raise ConfigError(f"{path}: no such file", hint="--model FILE.py:FUNCTION")
+    path = path.resolve()
     name = f"rpx_user_{path.stem}"
     known = sys.modules.get(name)
-    if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
+    if known is not None and getattr(known, "__file__", None) == str(path):
         return known
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     # Sibling modules import as they do when the file runs as a script.
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
+    _search(path.parent)
+    # Dataclasses look their own module up while it is being imported.
+    sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except (
-        ImportError,
-        SyntaxError,
-        OSError,
-        ArithmeticError,
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        NameError,
-        RuntimeError,
-        RPXError,
-        SystemExit,
-    ) as error:
+        import_user_code(f"import of {path.name}", partial(spec.loader.exec_module, module))
+    except ConfigError:
         del sys.modules[name]
-        raise ConfigError(
-            f"{path} cannot be imported: {type(error).__name__}: {error}",
-            hint=f"python {path} shows the whole traceback",
-        ) from error
+        raise
     return module
 
 
 def _import_module(name: str) -> Any:
     # A user's own module is found from where the command is typed, as `python -m` would.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ConfigError(
-            f"module {name!r} cannot be imported: {error}",
-            hint="a registered model has no colon in its name: `rpx list models`",
-        ) from error
+    _search(Path.cwd())
+    return import_user_code(f"import of {name}", partial(importlib.import_module, name))
+
+
+def _search(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
 def _source_of(module: str) -> Path:

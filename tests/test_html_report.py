@@ -243,7 +243,7 @@ def test_text_has_enough_contrast(scheme: str) -> None:
 
 
 def read_colours(scheme: str) -> Mapping[str, str]:
-    light, dark = STYLE.read_text().split("@media (prefers-color-scheme: dark)")
+    light, dark = STYLE.read_text().split("@media screen and (prefers-color-scheme: dark)")
     block = light if scheme == "light" else dark.split("}")[0]
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,6 +41,15 @@ class State:
         from rpx_core.host import Host
 
         return Host.discover(strict=self.strict)
+
+    @contextmanager
+    def foreign_output(self) -> Iterator[None]:
+        """While models run, what they print goes to stderr under `--json`: stdout is a document."""
+        if not self.as_json:
+            yield
+            return
+        with redirect_stdout(sys.stderr):
+            yield
 
     def console(self) -> Console:
         """Where tables go; silent under `--quiet` and `--json`."""

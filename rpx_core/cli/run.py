@@ -73,7 +73,8 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
     console = state.console()
     outcomes = []
     for plan in make_plans(host, layers, flags["output"]):
-        with progress_bar(state, f"{plan.record.model} on {plan.record.data}") as progress:
+        title = f"{plan.record.model} on {plan.record.data}"
+        with state.foreign_output(), progress_bar(state, title) as progress:
             outcome = evaluate(plan, host, request, progress)
         outcomes.append(outcome)
         print_outcome(console, outcome)

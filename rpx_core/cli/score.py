@@ -60,7 +60,8 @@ def score(*, state: State, predictions: Path, **flags: Any) -> int:
     host = state.discover()
     layers = Layers(flags_layer(flags), {})
     (plan,) = make_plans(host, layers, flags["output"], model=model)
-    with progress_bar(state, f"{plan.record.model} on {plan.record.data}") as progress:
+    title = f"{plan.record.model} on {plan.record.data}"
+    with state.foreign_output(), progress_bar(state, title) as progress:
         outcome = evaluate(plan, host, request, progress)
     print_outcome(state.console(), outcome)
     if state.as_json:

@@ -154,22 +154,33 @@ def published_temporal_stability_depth(
     code turns the map with OpenCV, whose sampling positions are rounded to 1/32 pixel.
     """
     if len(poses) != len(depths):
-        raise MetricError(f"{len(depths)} depth maps with {len(poses)} poses; one each expected")
+        raise MetricError(
+            f"{len(depths)} depth maps with {len(poses)} poses; one each expected"
+        )
     scores = []
     for index in range(len(depths) - 1):
-        before, now = (np.asarray(depth, dtype=np.float32) for depth in depths[index : index + 2])
-        pose, next_pose = poses[index], poses[index + 1]
-        if pose is not None and next_pose is not None:
-            relative = np.linalg.inv(pose) @ next_pose
-            now = _rotate(now, float(np.arctan2(relative[1, 0], relative[0, 0])))
-        scores.append(_published_score(before, now))
+        pair = slice(index, index + 2)
+        score = published_pair_score((depths[index], depths[index + 1]), tuple(poses[pair]))
+        scores.append(1.0 if score is None else score)
     return tuple(scores)
 
 
-def _published_score(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
+def published_pair_score(
+    depths: tuple[Depth, Depth], poses: tuple[NDArray[np.float64] | None, ...]
+) -> float | None:
+    """The published score of two maps, earlier first; None when they share no positive pixel."""
+    before, now = (np.asarray(depth, dtype=np.float32) for depth in depths)
+    if before.shape != now.shape:
+        raise MetricError(
+            f"adjacent depth maps are {before.shape} and {now.shape}; equal shapes expected"
+        )
+    first, second = poses
+    if first is not None and second is not None:
+        relative = np.linalg.inv(first) @ second
+        now = _rotate(now, float(np.arctan2(relative[1, 0], relative[0, 0])))
     valid: Mask = (before > 0) & (now > 0)
     if not valid.any():
-        return 1.0
+        return None
     reference = before[valid].astype(np.float64)
     difference = float(np.abs(reference - now[valid]).mean())
     spread = max(float(reference.max() - reference.min()), 1e-3)

@@ -1,0 +1,1 @@
+"""Depth metrics, one module per family."""

@@ -1,0 +1,152 @@
+"""Depth errors by range: near, mid, far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.errors import ConfigError
+from rpx_core.state import Combine
+from rpx_depth.pixel_errors import DepthSums, Mask, measure_errors, standard_set
+from rpx_depth.range_bins import ROBOTICS_BINS, RangeBins, bin_masks, square_root_bins
+from rpx_depth.types import DepthGroundTruth, DepthPrediction
+
+REPORTED: Mapping[str, tuple[Literal["lower", "higher"], str, str]] = MappingProxyType(
+    {
+        "absrel": ("lower", "", "mean of |p - g| / g"),
+        "mae": ("lower", "m", "mean of |p - g|"),
+        "rmse": ("lower", "m", "root of the mean of (p - g)²"),
+        "silog": ("lower", "", "standard deviation of ln p - ln g"),
+        "delta1": ("higher", "", "answered pixels within a factor 1.25"),
+        "coverage": ("higher", "", "truth pixels that are answered"),
+    }
+)
+"""Direction, unit and meaning of the metrics that each range gets, of the standard set."""
+
+_COUNTS = tuple(field.name for field in fields(DepthSums) if isinstance(field.default, int))
+_TOTALS = tuple(field.name for field in fields(DepthSums) if field.name not in _COUNTS)
+
+RangeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+
+
+class DepthBinsOptions(BaseModel):
+    """The ranges. `fixed` lists edges in metres and a name for each range between them.
+
+    `sqrt` divides `edges`, then just the two ends, into near, mid and far of equal width in
+    √depth. A range behind which there are fewer than `min_pixels` truth pixels has no value.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["fixed", "sqrt"] = "fixed"
+    edges: tuple[float, ...] = ROBOTICS_BINS.edges
+    names: tuple[RangeName, ...] = ROBOTICS_BINS.names
+    min_pixels: Annotated[int, Field(ge=1)] = ROBOTICS_BINS.min_pixels
+
+
+@dataclass(frozen=True, eq=False)
+class BinSums:
+    """`DepthSums` of every range: a row per range, a column per field in the order of `DepthSums`.
+
+    Whole numbers and real ones are kept apart, so that counts stay exact.
+    """
+
+    counts: Annotated[NDArray[np.int64], Combine.SUM]
+    totals: Annotated[NDArray[np.float64], Combine.SUM]
+
+
+class DepthBins:
+    """Depth errors over the truth pixels of each range of depth.
+
+    `<metric>_<range>` for the metrics of `REPORTED`, defined as in `DepthErrors`, and
+    `truth_pixels_<range>`, the count behind them. A range holds its near edge, the last its far
+    edge too; the truth alone decides where a pixel belongs. (H, W) maps in metres.
+
+    A range with fewer than `min_pixels` truth pixels, in the image or in all pooled images, is
+    undefined, never 0; where nothing is answered only coverage is defined. Undefined altogether
+    without truth in any range. Source: the ranges of RPX's temporal depth metrics (0.3, 1, 2.5 and
+    5 m, 100 pixels); `sqrt` after euler-eval's benchmark ranges.
+
+    Trap: the mean over images gives a range's few pixels in one image the weight of a full one;
+    `pooled` does not.
+    """
+
+    version: ClassVar[str] = "1"
+    unit: ClassVar[Unit] = Unit.SAMPLE
+    State: ClassVar[type] = BinSums
+
+    def __init__(self, options: DepthBinsOptions) -> None:
+        self._bins = _read_bins(options)
+        self.outputs: Mapping[str, Output] = MappingProxyType(_outputs(self._bins))
+
+    def measure(
+        self, sample: Sample, truth: DepthGroundTruth, prediction: DepthPrediction
+    ) -> BinSums | None:
+        """Sums of each range in one image, or None without truth in any."""
+        masks = bin_masks(truth.depth_map, self._bins)
+        sums = [_measure_range(truth, prediction, masks[name]) for name in self._bins.names]
+        if not any(one.truth_pixels for one in sums):
+            return None
+        return BinSums(
+            counts=np.array([[getattr(one, name) for name in _COUNTS] for one in sums], np.int64),
+            totals=np.array([[getattr(one, name) for name in _TOTALS] for one in sums], np.float64),
+        )
+
+    def result(self, state: BinSums) -> ResultMap:
+        """The outputs of one image, or of the pooled pixels of many."""
+        values: dict[str, float | None] = {}
+        for name, counts, totals in zip(
+            self._bins.names, state.counts, state.totals, strict=True
+        ):
+            sums = DepthSums(
+                **dict(zip(_COUNTS, map(int, counts), strict=True)),
+                **dict(zip(_TOTALS, map(float, totals), strict=True)),
+            )
+            defined = self._bins.is_defined(sums.truth_pixels)
+            standard = standard_set(sums if defined else DepthSums())
+            values |= {f"{metric}_{name}": standard[metric] for metric in REPORTED}
+            values[f"truth_pixels_{name}"] = sums.truth_pixels
+        return values
+
+
+def _read_bins(options: DepthBinsOptions) -> RangeBins:
+    if options.kind == "fixed":
+        return RangeBins(options.names, options.edges, options.min_pixels)
+    if len(options.edges) != 2 or options.names != ROBOTICS_BINS.names:
+        raise ConfigError(
+            f"ranges of kind sqrt are near, mid and far between two edges, got edges "
+            f"{options.edges} and names {options.names}",
+            hint="for example edges = [0.3, 5.0], without names",
+        )
+    bins = square_root_bins(*options.edges)
+    return RangeBins(bins.names, bins.edges, options.min_pixels)
+
+
+def _outputs(bins: RangeBins) -> dict[str, Output]:
+    outputs = {}
+    for name, (near, far) in bins.bounds().items():
+        place = f"{near:.4g} to {far:.4g} m"
+        for metric, (better, unit, summary) in REPORTED.items():
+            best, worst = (0.0, None) if better == "lower" else (1.0, 0.0)
+            outputs[f"{metric}_{name}"] = Output(
+                better=better, unit=unit, best=best, worst=worst, summary=f"{summary}, {place}"
+            )
+        outputs[f"truth_pixels_{name}"] = Output(
+            better=None, unit="px", aggregates=("sample", "pooled"),
+            summary=f"truth pixels, {place}",
+        )
+    return outputs
+
+
+def _measure_range(
+    truth: DepthGroundTruth, prediction: DepthPrediction, mask: Mask
+) -> DepthSums:
+    pixels = np.flatnonzero(mask)
+    return measure_errors(prediction.depth_map.take(pixels), truth.depth_map.take(pixels))
