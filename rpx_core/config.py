@@ -34,6 +34,7 @@ class Named(Section):
 class Data(Named):
     """Which samples: a registered dataset or a manifest path, a split, at most `limit` samples."""
 
+    name: Annotated[str, Field(min_length=1, max_length=400)] = "demo"
     split: str | None = None
     limit: Annotated[int, Field(ge=1)] | None = None
 
@@ -72,10 +73,11 @@ class Execution(Section):
 class RunConfig(Section):
     """Everything that defines a run. What is not `execution` is part of its identity."""
 
-    task: str
+    task: str | None = None
+    """Default: every installed task that fits model and data."""
     model: Named | None = None
     """Default: the task's baseline."""
-    data: Data = Data(name="demo")
+    data: Data = Data()
     protocol: str | None = None
     options: Options = Field(default_factory=dict)
     """Options of the task itself: crops, range caps."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rpx_core.contracts import Model, Runtime, Sample, Task
 from rpx_core.errors import ConfigError, ModelError
-from rpx_core.host import Host, import_user_code, Offer
+from rpx_core.host import Host, Offer, import_user_code
 from rpx_core.identity import file_digest
 from rpx_core.parts import Part, resolve_part
 from rpx_core.predictions import PredictionFolder

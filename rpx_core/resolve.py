@@ -45,6 +45,8 @@ def resolve(
 
     `model` replaces the one that the configuration names.
     """
+    if config.task is None:
+        raise ConfigError("no task is named", hint="--task, as in `rpx list tasks`")
     offer: Offer[TaskSpec] = host.find("task", config.task)
     task_part = resolve_part(offer, config.options, field_name="options")
     parts = _metric_parts(host, offer, config)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rpx_core.config import build_config, merge_layers
+from rpx_core.config import RunConfig, build_config, merge_layers
 from rpx_core.distributions import check_requires
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
@@ -37,33 +37,26 @@ def make_plans(
     model: ModelPart | None = None,
 ) -> list[Plan]:
     """One plan per task that the layers mean; raises ConfigError for what the user can correct."""
-    settings = layers.merged(None)
-    requires = settings.get("requires", {})
-    if isinstance(requires, Mapping):
-        check_requires({str(name): str(wanted) for name, wanted in requires.items()})
-    protocol = _protocol(host, settings)
-    settings = layers.merged(protocol)
+    config = build_config(layers.merged(None), source=layers.source)
+    # Before any plugin is imported: a wrong version may not even import.
+    check_requires(config.requires)
+    protocol = _protocol(host, config)
+    config = build_config(layers.merged(protocol), source=layers.source)
     return [
         make_plan(
-            build_config({"task": task}, settings, source=layers.source),
-            host,
-            output,
-            protocol=protocol,
-            model=model,
+            config.model_copy(update={"task": task}), host, output, protocol=protocol, model=model
         )
-        for task in tasks_meant(settings, host)
+        for task in tasks_meant(config, host)
     ]
 
 
-def _protocol(host: Host, settings: Mapping[str, Any]) -> Protocol | None:
-    name = settings.get("protocol")
-    if name is None:
+def _protocol(host: Host, config: RunConfig) -> Protocol | None:
+    if config.protocol is None:
         return None
-    protocol = load_protocol(host.find("protocol", str(name)))
-    task = settings.get("task")
-    if task is not None and str(task).rsplit("/", 1)[-1] != protocol.task:
+    protocol = load_protocol(host.find("protocol", config.protocol))
+    if config.task is not None and config.task.rsplit("/", 1)[-1] != protocol.task:
         raise ConfigError(
-            f"protocol {protocol.name} is for {protocol.task}, not {task}",
+            f"protocol {protocol.name} is for {protocol.task}, not {config.task}",
             hint="`rpx list protocols` shows which task each is for",
         )
     return protocol

@@ -31,7 +31,13 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     )
     for reason in status.partial:
         console.print(f"[yellow]partial:[/] {escape(reason)}")
-    console.print(_numbers([number for number in report.numbers if number.headline]))
+    label = report.primary.partition(".")[0]
+    headlines = [number for number in report.numbers if number.headline]
+    shown = [number for number in headlines if number.label == label]
+    console.print(_numbers(shown))
+    if len(headlines) > len(shown):
+        others = sorted({number.label for number in headlines} - {label})
+        console.print(f"[dim]and {len(headlines) - len(shown)} of {', '.join(others)}[/]")
     scores = [score for score in report.readiness.scores if score.value is not None]
     if scores:
         console.print(_scores(report.readiness.rules, scores))

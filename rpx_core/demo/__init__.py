@@ -1,6 +1,6 @@
 """Data that needs no download: a drawn table-top dataset and one real stereo pair.
 
-Importing this package costs nothing; numpy, pillow and scikit-image are loaded by the writers.
+Importing this package costs nothing; numpy and scikit-image are loaded by the writers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ def write_demo(directory: Path) -> Path:
     """Draw the demo dataset into `directory` (216 frames, all tasks); return its manifest.
 
     12 scenes (four per difficulty) x 3 phases x 6 frames at 320x240, ray cast, so that depth,
-    masks, poses and correspondences agree exactly. Equal versions give equal bytes.
+    masks, poses and correspondences agree exactly. Writing it twice gives equal bytes; the
+    manifest is the same everywhere, pixels may differ in the last bit between numpy builds.
     """
     from rpx_core.demo.generator import write_dataset
     from rpx_core.demo.layout import SCENES

@@ -53,9 +53,9 @@ class Orbit:
 
     distance: float
     elevation: float
-    azimuth: float
     step: float
     shake: float
+    azimuth: float = 0.0
 
 
 def walk(orbit: Orbit, target: Floats, frames: int, rng: np.random.Generator) -> list[Floats]:

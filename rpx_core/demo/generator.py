@@ -34,6 +34,17 @@ TASKS = (
     "keypoint_matching",
     "semantic_segmentation",
 )
+_KINDS = (
+    "rgb",
+    "depth",
+    "masks",
+    "semantic",
+    "boxes",
+    "cam_pose",
+    "expressions",
+    "sparse",
+    "correspondences",
+)
 _SPARSE_POINTS = 100
 _CORRESPONDENCES = 200
 
@@ -100,10 +111,7 @@ def _write_cast(folder: Path, plan: ScenePlan) -> None:
 def _write_recording(directory: Path, recording: Recording, atlas: Atlas) -> list[Record]:
     plan, phase = recording.plan, recording.phase
     sequence = f"scenes/{plan.name}/{phase}"
-    for kind in (
-        "rgb", "depth", "masks", "semantic", "boxes",
-        "cam_pose", "expressions", "sparse", "correspondences",
-    ):  # fmt: skip
+    for kind in _KINDS:
         (directory / sequence / kind).mkdir(parents=True, exist_ok=True)
     rng = random_stream(plan.index, 10 + phase)
     shadows = cast_light(recording)

@@ -44,18 +44,36 @@ class Level:
 
 LEVELS = (
     Level(
-        "easy", present=(4, 4, 3), spread=(0.13, 0.25, 0.31), pairs=0, moving=1,
-        orbit=Orbit(0.98, 0.60, azimuth=0.0, step=0.046, shake=0.008), contrast=1.0, ambient=0.64,
+        "easy",
+        present=(4, 4, 3),
+        spread=(0.13, 0.25, 0.31),
+        pairs=0,
+        moving=1,
+        orbit=Orbit(0.98, 0.60, step=0.046, shake=0.008),
+        contrast=1.0,
+        ambient=0.64,
     ),
     Level(
-        "medium", present=(6, 6, 4), spread=(0.14, 0.26, 0.33), pairs=1, moving=2,
-        orbit=Orbit(0.94, 0.52, azimuth=0.0, step=0.058, shake=0.014), contrast=0.8, ambient=0.58,
+        "medium",
+        present=(6, 6, 4),
+        spread=(0.14, 0.26, 0.33),
+        pairs=1,
+        moving=2,
+        orbit=Orbit(0.94, 0.52, step=0.058, shake=0.014),
+        contrast=0.8,
+        ambient=0.58,
     ),
     Level(
-        "hard", present=(9, 8, 5), spread=(0.16, 0.26, 0.34), pairs=2, moving=2,
-        orbit=Orbit(0.90, 0.43, azimuth=0.0, step=0.075, shake=0.022), contrast=0.55, ambient=0.5,
+        "hard",
+        present=(9, 8, 5),
+        spread=(0.16, 0.26, 0.34),
+        pairs=2,
+        moving=2,
+        orbit=Orbit(0.90, 0.43, step=0.075, shake=0.022),
+        contrast=0.55,
+        ambient=0.5,
     ),
-)  # fmt: skip
+)
 SCENES = 4 * len(LEVELS)
 
 
@@ -87,7 +105,8 @@ def plan_scene(index: int) -> ScenePlan:
     lighting = Lighting(
         lamp, rng.uniform(0.6, 0.7), level.ambient, rng.uniform(-1, 2), level.contrast
     )
-    return ScenePlan(index, level, _choose_members(index, level, rng), _room(rng), lighting)
+    members = _choose_members(index, level, rng)
+    return ScenePlan(index, level, members, tuple(build_room(rng)), lighting)
 
 
 def arrange(plan: ScenePlan, phase: int) -> tuple[Actor, ...]:
@@ -114,42 +133,28 @@ def stage(plan: ScenePlan, actors: Sequence[Actor], frame: int) -> list[Surface]
         pose, thing = actor.poses[frame], actor.member.thing
         semantic = CLASSES.index(thing.category)
         for part in thing.parts:
-            surfaces.append(
-                Surface(
-                    part.shape, pose @ part.pose, part.material, semantic,
-                    actor.member.instance,
-                )
-            )  # fmt: skip
+            where, instance = pose @ part.pose, actor.member.instance
+            surfaces.append(Surface(part.shape, where, part.material, semantic, instance))
         if actor.gripped:
             for shape, material, local in build_gripper(thing.grip, thing.height):
                 surfaces.append(Surface(shape, pose @ local, material, UNLABELLED))
     return surfaces
 
 
-def _room(rng: np.random.Generator) -> tuple[Surface, ...]:
-    return tuple(build_room(rng))
-
-
 def _choose_members(index: int, level: Level, rng: np.random.Generator) -> tuple[Member, ...]:
     """Distinct categories and colours first, then look-alikes of the first ones."""
-    count = level.present[0]
-    order = [str(name) for name in rng.permutation(list(CATEGORIES))]
-    order = (order + order)[: count - level.pairs]
     looks: list[tuple[str, str]] = []
-    for category in order:
+    for category in rng.permutation(list(CATEGORIES))[: level.present[0] - level.pairs]:
         used = {colour for _, colour in looks}
-        free = [colour for colour in CATEGORIES[category] if (category, colour) not in looks]
-        fresh = [colour for colour in free if colour not in used] or free
-        looks.append((category, str(rng.choice(fresh))))
+        colours = CATEGORIES[str(category)]
+        fresh = [colour for colour in colours if colour not in used] or colours
+        looks.append((str(category), str(rng.choice(fresh))))
     looks[2:2] = [_alike(rng, looks, twin) for twin in range(level.pairs)]
+    # One id per scene is above 255, to find out a reader that narrows masks to 8 bits.
+    instances = [256 + index, *range(1, len(looks))]
     return tuple(
-        Member(
-            build_thing(category, colour, rng),
-            # One id per scene is above 255, to find out a reader that narrows masks to 8 bits.
-            instance := (256 + index if position == 0 else position),
-            f"{index + 1:03d}-{instance}",
-        )
-        for position, (category, colour) in enumerate(looks)
+        Member(build_thing(category, colour, rng), instance, f"{index + 1:03d}-{instance}")
+        for instance, (category, colour) in zip(instances, looks, strict=True)
     )
 
 

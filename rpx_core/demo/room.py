@@ -63,11 +63,11 @@ def build_room(rng: np.random.Generator) -> list[Surface]:
 def build_gripper(width: float, height: float) -> list[tuple[Shape, Material, Floats]]:
     """A two-finger gripper about an object of that width and height, in the object's frame."""
     half, top = width / 2 + 0.004, height + 0.03
+    low = 0.45 * height
     fingers = (
-        Box((side * half + min(side, 0) * 0.012, -0.012, 0.45 * height),
-            (side * half + max(side, 0) * 0.012, 0.012, top))
-        for side in (-1, 1)
-    )  # fmt: skip
+        Box((-half - 0.012, -0.012, low), (-half, 0.012, top)),
+        Box((half, -0.012, low), (half + 0.012, 0.012, top)),
+    )
     palm = Box((-half - 0.02, -0.025, top), (half + 0.02, 0.025, top + 0.035))
     arm = Frustum(0.022, 0.03, 0.7)
     shapes: list[tuple[Shape, Floats]] = [(finger, placed()) for finger in fingers]

@@ -1,33 +1,63 @@
-"""ESD, the weighted phase score, state-transition robustness and temporal stability of a run.
+"""The readiness scores of a run: ESD, weighted phase score, state transitions, stability.
 
-`rpx-1` keeps the published formulas: sample rows are averaged, tiers that are missing are left
-out and the weights of the others renormalised, transitions compare phase scores. `rpx-2` is the
-corrected set: scenes count equally, a missing tier or phase makes a score null (its coverage says
-how much was there), and transitions are paired within scenes. In neither does a missing value
-become 0; deltas always say whether they are for the better.
+M(p, d) is the primary output in phase p (C clutter, I interaction, L clean) and difficulty d.
+
+| score | formula |
+|---|---|
+| `esd_easy`, `esd_medium`, `esd_hard` | M(d), over all phases |
+| `esd` | 0.25·M(easy) + 0.35·M(medium) + 0.40·M(hard) |
+| `s_clutter`, `s_interaction`, `s_clean` | S_p = the same sum over M(p, d) |
+| `s_overall` | (S_C + S_I + S_L) / 3 |
+| `delta_int`, `delta_rec` | S_I − S_C, S_L − S_I |
+| `str_c_to_i`, `str_i_to_l` | `rpx-1`: the deltas again; `rpx-2`: mean change within scenes |
+| `ts` | the task's temporal stability metric; range (−∞, 1], higher is better |
+
+All but `ts` have the unit and range of the primary output; levels also have its direction, while
+a change is signed as computed and says in words whether it is for the better.
+
+`rpx-1` keeps the published formulas: sample rows are averaged, and of a phase score without some
+difficulty the weights that are left are renormalised. `rpx-2` corrects them: scenes count
+equally, a missing difficulty or phase makes a score null, and transitions are paired within
+scenes. In neither does a missing value become 0, as it does in the published functions
+(`rpx_core.published`).
+
+Coverage is the share of the score's weight that data stood behind: weight of the difficulties
+seen, averaged over phases for `s_overall`, the lesser of both phases for a delta; scenes seen in
+both phases among those seen in either for a paired transition; pairs with a value among all for
+`ts`. Under `rpx-2`, ESD, phase scores and deltas are null exactly where it is below 1.
+
+Source: the RPX benchmark (Jaykumar P et al., 2026), with the weights of its difficulty tiers.
+
+The trap: a level averages whatever was in each phase, so a delta also moves when the phases show
+other scenes. The paired transition of `rpx-2` compares each scene with itself.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 from rpx_core.contracts import Better, Difficulty, Phase
-from rpx_core.report import Cell, GridCell, Number, Readiness, Score
-
-Rules = Literal["rpx-1", "rpx-2"]
-
-ESD_WEIGHTS: Mapping[Difficulty, float] = MappingProxyType(
-    {Difficulty.EASY: 0.25, Difficulty.MEDIUM: 0.35, Difficulty.HARD: 0.40}
+from rpx_core.readiness.averages import (
+    Average,
+    Rules,
+    average_cells,
+    average_phases,
+    average_tiers,
+    compare,
+    compare_within_scenes,
+    weigh,
 )
+from rpx_core.report import Cell, GridCell, Number, Readiness, Score
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What readiness is computed from: the primary output's cells and how to read them."""
+    """What readiness is computed from: the primary output's cells and how to read them.
+
+    `stability` is the headline number of the temporal stability metric, if one ran.
+    """
 
     address: str
     cells: Sequence[Cell]
@@ -36,38 +66,15 @@ class Basis:
     stability: Number | None
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A value on its way to a score, with the share of weight behind it."""
-
-    value: float | None
-    coverage: float
-    reason: str | None = None
-
-
 def compute_readiness(rules: Rules, basis: Basis) -> Readiness:
-    """All readiness scores of one run."""
-    phases = {phase: _phase_score(rules, basis.cells, phase) for phase in Phase}
-    tiers = {tier: _tier_mean(rules, basis.cells, tier) for tier in Difficulty}
-    scores = [
-        *(_score(basis, f"esd_{tier}", f"ESD, {tier}", part) for tier, part in tiers.items()),
-        _score(basis, "esd", "ESD, weighted", _weighted(rules, tiers)),
-        *(
-            _score(basis, f"s_{phase}", f"Phase score, {phase}", part)
-            for phase, part in phases.items()
-        ),
-        _score(basis, "s_overall", "Phase score, overall", _overall(phases)),
-        *_deltas(basis, phases),
-        *_transitions(rules, basis, phases),
-        _stability(basis.stability),
-    ]
+    """All readiness scores of one run; equal bits for equal cells, in whatever order."""
     return Readiness(
         rules=rules,
         address=basis.address,
         better=basis.better,
         unit=basis.unit,
         grid=tuple(_grid(rules, basis.cells)),
-        scores=tuple(scores),
+        scores=(*_levels(rules, basis), *_changes(rules, basis), _stability(basis.stability)),
     )
 
 
@@ -82,140 +89,78 @@ def change(
     return "better" if (delta < 0) == (better == "lower") else "worse"
 
 
-def _grid(rules: Rules, cells: Sequence[Cell]) -> Iterable[GridCell]:
+def _grid(rules: Rules, cells: Sequence[Cell]) -> Iterator[GridCell]:
     if not any(cell.phase or cell.difficulty for cell in cells):
         return
     for phase in Phase:
         for tier in Difficulty:
             inside = [c for c in cells if c.phase is phase and c.difficulty is tier]
-            part = _mean(rules, inside, f"no data for {phase}, {tier}")
+            average = average_cells(rules, inside)
             yield GridCell(
                 phase=phase,
                 difficulty=tier,
-                value=part.value,
-                reason=part.reason,
+                value=average.value,
+                reason=average.reason,
                 scenes=len({c.scene for c in inside if c.value is not None}),
                 samples=sum(c.n for c in inside),
             )
 
 
-def _mean(rules: Rules, cells: Sequence[Cell], nothing: str) -> _Part:
-    """Mean of cells: of sample rows under rpx-1, of scenes under rpx-2."""
-    defined = [(cell, cell.value) for cell in cells if cell.value is not None]
-    if not defined:
-        return _Part(None, 0.0, nothing)
-    if rules == "rpx-1":
-        rows = sum(cell.n for cell, _ in defined)
-        return _Part(math.fsum(value * cell.n for cell, value in defined) / rows, 1.0)
-    scenes: dict[str | None, list[float]] = {}
-    for cell, value in defined:
-        scenes.setdefault(cell.scene, []).append(value)
-    means = [math.fsum(values) / len(values) for values in scenes.values()]
-    return _Part(math.fsum(means) / len(means), 1.0)
+def _levels(rules: Rules, basis: Basis) -> Iterator[Score]:
+    tiers = average_tiers(rules, basis.cells)
+    phases = _phases(rules, basis.cells)
+    for tier, average in tiers.items():
+        yield _level(basis, f"esd_{tier}", f"ESD, {tier}", average)
+    yield _level(basis, "esd", "ESD, weighted", weigh(rules, tiers))
+    for phase, average in phases.items():
+        yield _level(basis, f"s_{phase}", f"Phase score, {phase}", average)
+    yield _level(basis, "s_overall", "Phase score, overall", average_phases(phases))
 
 
-def _tier_mean(rules: Rules, cells: Sequence[Cell], tier: Difficulty) -> _Part:
-    return _mean(rules, [c for c in cells if c.difficulty is tier], f"no {tier} samples")
+def _changes(rules: Rules, basis: Basis) -> Iterator[Score]:
+    phases = _phases(rules, basis.cells)
+    interaction = (Phase.CLUTTER, Phase.INTERACTION)
+    recovery = (Phase.INTERACTION, Phase.CLEAN)
+    for name, title, steps in (
+        ("delta_int", "Interaction minus clutter", interaction),
+        ("delta_rec", "Clean minus interaction", recovery),
+    ):
+        yield _change(basis, name, title, compare(phases, *steps))
+    for name, title, steps in (
+        ("str_c_to_i", "STR, clutter to interaction", interaction),
+        ("str_i_to_l", "STR, interaction to clean", recovery),
+    ):
+        paired = rules == "rpx-2"
+        average = compare_within_scenes(basis.cells, *steps) if paired else compare(phases, *steps)
+        yield _change(basis, name, title, average)
 
 
-def _phase_score(rules: Rules, cells: Sequence[Cell], phase: Phase) -> _Part:
-    inside = [cell for cell in cells if cell.phase is phase]
-    if not inside:
-        return _Part(None, 0.0, f"no samples in phase {phase}")
-    return _weighted(rules, {tier: _tier_mean(rules, inside, tier) for tier in Difficulty})
+def _phases(rules: Rules, cells: Sequence[Cell]) -> Mapping[Phase, Average]:
+    return {phase: _phase_score(rules, [c for c in cells if c.phase is phase]) for phase in Phase}
 
 
-def _weighted(rules: Rules, tiers: Mapping[Difficulty, _Part]) -> _Part:
-    present = {tier: part.value for tier, part in tiers.items() if part.value is not None}
-    coverage = math.fsum(ESD_WEIGHTS[tier] for tier in present)
-    missing = [str(tier) for tier in Difficulty if tier not in present]
-    if not present:
-        return _Part(None, 0.0, "no sample has a difficulty and a value")
-    total = math.fsum(ESD_WEIGHTS[tier] * value for tier, value in present.items())
-    if rules == "rpx-1":
-        return _Part(total / coverage, coverage)
-    if missing:
-        return _Part(None, coverage, f"no value for difficulty {', '.join(missing)}")
-    return _Part(total, coverage)
+def _phase_score(rules: Rules, cells: Sequence[Cell]) -> Average:
+    if not cells:
+        return Average(None, 0.0, "no samples")
+    return weigh(rules, average_tiers(rules, cells))
 
 
-def _overall(phases: Mapping[Phase, _Part]) -> _Part:
-    coverage = math.fsum(part.coverage for part in phases.values()) / len(phases)
-    values = [part.value for part in phases.values() if part.value is not None]
-    if len(values) < len(phases):
-        missing = ", ".join(phase for phase, part in phases.items() if part.value is None)
-        return _Part(None, coverage, f"no score for phase {missing}")
-    return _Part(math.fsum(values) / len(values), coverage)
-
-
-def _difference(phases: Mapping[Phase, _Part], before: Phase, after: Phase) -> _Part:
-    first, second = phases[before], phases[after]
-    coverage = min(first.coverage, second.coverage)
-    if first.value is None or second.value is None:
-        return _Part(None, coverage, first.reason or second.reason)
-    return _Part(second.value - first.value, coverage)
-
-
-def _deltas(basis: Basis, phases: Mapping[Phase, _Part]) -> list[Score]:
-    steps = {
-        "delta_int": ("Interaction minus clutter", Phase.CLUTTER, Phase.INTERACTION),
-        "delta_rec": ("Clean minus interaction", Phase.INTERACTION, Phase.CLEAN),
-    }
-    return [
-        _delta(basis, name, title, _difference(phases, before, after))
-        for name, (title, before, after) in steps.items()
-    ]
-
-
-def _transitions(rules: Rules, basis: Basis, phases: Mapping[Phase, _Part]) -> list[Score]:
-    steps = {
-        "str_c_to_i": ("STR, clutter to interaction", Phase.CLUTTER, Phase.INTERACTION),
-        "str_i_to_l": ("STR, interaction to clean", Phase.INTERACTION, Phase.CLEAN),
-    }
-    return [
-        _delta(
-            basis,
-            name,
-            title,
-            _difference(phases, before, after)
-            if rules == "rpx-1"
-            else _paired(basis.cells, before, after),
-        )
-        for name, (title, before, after) in steps.items()
-    ]
-
-
-def _paired(cells: Sequence[Cell], before: Phase, after: Phase) -> _Part:
-    """Mean over scenes of the change within the scene; scenes seen in one phase only drop out."""
-    scenes = sorted({cell.scene or "" for cell in cells if cell.phase in (before, after)})
-    changes = []
-    for scene in scenes:
-        inside = [cell for cell in cells if (cell.scene or "") == scene]
-        first = _mean("rpx-2", [cell for cell in inside if cell.phase is before], "")
-        second = _mean("rpx-2", [cell for cell in inside if cell.phase is after], "")
-        if first.value is not None and second.value is not None:
-            changes.append(second.value - first.value)
-    if not changes:
-        return _Part(None, 0.0, f"no scene has a value in both {before} and {after}")
-    return _Part(math.fsum(changes) / len(changes), len(changes) / len(scenes))
-
-
-def _delta(basis: Basis, name: str, title: str, part: _Part) -> Score:
-    # A difference has no direction of its own: the output's says what it means.
-    return _score(basis, name, title, part).model_copy(
-        update={"better": None, "change": change(part.value, basis.better)}
-    )
-
-
-def _score(basis: Basis, name: str, title: str, part: _Part) -> Score:
+def _level(basis: Basis, name: str, title: str, average: Average) -> Score:
     return Score(
         name=name,
         title=title,
-        value=part.value,
-        reason=part.reason,
+        value=average.value,
+        reason=average.reason,
         better=basis.better,
         unit=basis.unit,
-        coverage=part.coverage,
+        coverage=average.coverage,
+    )
+
+
+def _change(basis: Basis, name: str, title: str, average: Average) -> Score:
+    # A difference has no direction of its own: that of the output says what it means.
+    return _level(basis, name, title, average).model_copy(
+        update={"better": None, "change": change(average.value, basis.better)}
     )
 
 
@@ -236,6 +181,8 @@ def _stability(number: Number | None) -> Score:
         title=title,
         value=number.value,
         reason=number.reason,
+        interval=number.interval,
+        interval_reason=number.interval_reason,
         better=number.better,
         unit=number.unit,
         coverage=number.n / pairs if pairs else 0.0,

@@ -22,7 +22,7 @@ class DepthGroundTruth:
 
 @dataclass(frozen=True, eq=False)
 class DepthPrediction:
-    """`depth_map` is (H, W) in metres, of the truth's size; float32 as validated, float64 as aligned.
+    """`depth_map` is (H, W) in metres, of the truth's size: float32, or float64 once aligned.
 
     A pixel that is not finite or not positive is no answer. Before an alignment it may be any
     affine function of depth or disparity.

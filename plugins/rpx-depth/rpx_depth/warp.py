@@ -154,9 +154,7 @@ def published_temporal_stability_depth(
     code turns the map with OpenCV, whose sampling positions are rounded to 1/32 pixel.
     """
     if len(poses) != len(depths):
-        raise MetricError(
-            f"{len(depths)} depth maps with {len(poses)} poses; one each expected"
-        )
+        raise MetricError(f"{len(depths)} depth maps with {len(poses)} poses; one each expected")
     scores = []
     for index in range(len(depths) - 1):
         pair = slice(index, index + 2)
@@ -168,8 +166,11 @@ def published_temporal_stability_depth(
 def published_pair_score(
     depths: tuple[Depth, Depth], poses: tuple[NDArray[np.float64] | None, ...]
 ) -> float | None:
-    """The published score of two maps, earlier first; None when they share no positive pixel."""
-    before, now = (np.asarray(depth, dtype=np.float32) for depth in depths)
+    """The published score of two maps, earlier first; None when they share no positive pixel.
+
+    A pixel that is not finite is missing, like one of 0.
+    """
+    before, now = (np.where(np.isfinite(depth), depth, 0).astype(np.float32) for depth in depths)
     if before.shape != now.shape:
         raise MetricError(
             f"adjacent depth maps are {before.shape} and {now.shape}; equal shapes expected"

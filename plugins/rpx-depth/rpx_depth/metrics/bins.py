@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
@@ -92,23 +92,12 @@ class DepthBins:
         """Sums of each range in one image, or None without truth in any."""
         masks = bin_masks(truth.depth_map, self._bins)
         sums = [_measure_range(truth, prediction, masks[name]) for name in self._bins.names]
-        if not any(one.truth_pixels for one in sums):
-            return None
-        return BinSums(
-            counts=np.array([[getattr(one, name) for name in _COUNTS] for one in sums], np.int64),
-            totals=np.array([[getattr(one, name) for name in _TOTALS] for one in sums], np.float64),
-        )
+        return _pack(sums) if any(one.truth_pixels for one in sums) else None
 
     def result(self, state: BinSums) -> ResultMap:
         """The outputs of one image, or of the pooled pixels of many."""
         values: dict[str, float | None] = {}
-        for name, counts, totals in zip(
-            self._bins.names, state.counts, state.totals, strict=True
-        ):
-            sums = DepthSums(
-                **dict(zip(_COUNTS, map(int, counts), strict=True)),
-                **dict(zip(_TOTALS, map(float, totals), strict=True)),
-            )
+        for name, sums in zip(self._bins.names, _unpack(state), strict=True):
             defined = self._bins.is_defined(sums.truth_pixels)
             standard = standard_set(sums if defined else DepthSums())
             values |= {f"{metric}_{name}": standard[metric] for metric in REPORTED}
@@ -139,14 +128,26 @@ def _outputs(bins: RangeBins) -> dict[str, Output]:
                 better=better, unit=unit, best=best, worst=worst, summary=f"{summary}, {place}"
             )
         outputs[f"truth_pixels_{name}"] = Output(
-            better=None, unit="px", aggregates=("sample", "pooled"),
+            better=None,
+            unit="px",
+            aggregates=("sample", "pooled"),
             summary=f"truth pixels, {place}",
         )
     return outputs
 
 
-def _measure_range(
-    truth: DepthGroundTruth, prediction: DepthPrediction, mask: Mask
-) -> DepthSums:
+def _measure_range(truth: DepthGroundTruth, prediction: DepthPrediction, mask: Mask) -> DepthSums:
     pixels = np.flatnonzero(mask)
     return measure_errors(prediction.depth_map.take(pixels), truth.depth_map.take(pixels))
+
+
+def _pack(sums: Sequence[DepthSums]) -> BinSums:
+    return BinSums(
+        counts=np.array([[getattr(one, name) for name in _COUNTS] for one in sums], np.int64),
+        totals=np.array([[getattr(one, name) for name in _TOTALS] for one in sums], np.float64),
+    )
+
+
+def _unpack(state: BinSums) -> Iterator[DepthSums]:
+    for counts, totals in zip(state.counts.tolist(), state.totals.tolist(), strict=True):
+        yield DepthSums(**dict(zip((*_COUNTS, *_TOTALS), (*counts, *totals), strict=True)))

@@ -38,7 +38,10 @@ def _outputs() -> dict[str, Output]:
     kinds = {"relative": ("", "|p - g| / g"), "absolute": ("m", "|p - g|"), "log": ("", "|ln p/g|")}
     return {
         f"{kind}_{name}": Output(
-            better="lower", unit=unit, best=0.0, headline="pooled",
+            better="lower",
+            unit=unit,
+            best=0.0,
+            headline="pooled",
             summary=f"{q:.0%} quantile of {error} over pixels, from a histogram",
         )
         for kind, (unit, error) in kinds.items()

@@ -1,0 +1,1 @@
+"""Folder layouts that users already have, one module per layout."""

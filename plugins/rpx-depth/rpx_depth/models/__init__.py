@@ -1,0 +1,1 @@
+"""Depth models that need no learned weights, one module per model."""

@@ -1,0 +1,48 @@
+"""The published names of this package, with their published signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_depth.adapters import DepthFunction, NumpyDepthModel
+from rpx_depth.pixel_errors import Depth
+from rpx_depth.types import DepthGroundTruth, DepthPrediction
+from rpx_depth.warp import published_temporal_stability_depth
+
+if TYPE_CHECKING:
+    from rpx_core.published import TemporalStabilityResult
+
+__all__ = [
+    "DepthGroundTruth",
+    "DepthPrediction",
+    "compute_temporal_stability_depth",
+    "make_numpy_depth_model",
+]
+
+
+def make_numpy_depth_model(fn: DepthFunction, *, name: str) -> NumpyDepthModel:
+    """A depth model from `fn(rgb)`, which returns (H', W') metres for a uint8 (H, W, 3) image.
+
+    What it returns is resized bilinearly to the ground truth's size, which is the image's.
+    """
+    return NumpyDepthModel(fn, name)
+
+
+def compute_temporal_stability_depth(
+    depths: Sequence[Depth], poses: Sequence[NDArray[np.float64] | None]
+) -> TemporalStabilityResult:
+    """The published temporal stability of depth maps in order, with its published sentinels.
+
+    Fewer than two maps score 1 over no pairs, and so does a pair without a common pixel. Poses
+    are camera-to-world in the T265 axes of the published loader (y up); None leaves a pair
+    unturned. See `published_temporal_stability_depth` for the formula and its traps.
+    """
+    from rpx_core.published import TemporalStabilityResult
+
+    scores = published_temporal_stability_depth(depths, poses)
+    mean = sum(scores) / len(scores) if scores else 1.0
+    return TemporalStabilityResult(ts_score=mean, num_pairs=len(scores), per_pair=list(scores))

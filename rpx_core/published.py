@@ -1,0 +1,317 @@
+"""The published classes and functions of core, with their published signatures and meaning.
+
+The readiness functions are the rules `rpx-1` down to their sentinels. The trap: a missing phase
+counts as 0, the best possible error or the worst possible accuracy; a missing difficulty changes
+the weights of the others; differences are not oriented, so for an error a negative one is good.
+A run reports null instead, and says better or worse: see `rpx_core.readiness.scores`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rpx_core.contracts import Difficulty, Phase, Sample, TaskType
+from rpx_core.datasets import known_assets
+from rpx_core.errors import ConfigError, ManifestError, MetricError
+from rpx_core.host import Host
+from rpx_core.manifest import build_manifest, read_manifest
+from rpx_core.readiness.averages import ESD_WEIGHTS
+from rpx_core.samples import SampleReader, copy_samples, resolve_root
+
+__all__ = [
+    "ESDResult",
+    "RPXDataset",
+    "StateTransitionRobustnessResult",
+    "TemporalStabilityResult",
+    "WeightedPhaseScore",
+    "compute_esd",
+    "compute_str",
+    "compute_weighted_phase_score",
+]
+
+Key = TypeVar("Key", Difficulty, Phase)
+
+
+@dataclass(frozen=True)
+class ESDResult:
+    """Mean of a metric over the rows of each difficulty; None where there are no rows."""
+
+    easy: float | None
+    medium: float | None
+    hard: float | None
+    metric_key: str
+
+    def weighted_score(self) -> float:
+        """Sum of w·m over sum of w, over the difficulties that have rows; 0.0 if none has.
+
+        w = 0.25, 0.35, 0.40. The trap: 0.0 is the best possible error, and two results that
+        lack different difficulties are not comparable.
+        """
+        means = (self.easy, self.medium, self.hard)
+        present = [
+            (ESD_WEIGHTS[difficulty], mean)
+            for difficulty, mean in zip(Difficulty, means, strict=True)
+            if mean is not None
+        ]
+        if not present:
+            return 0.0
+        weight = math.fsum(weight for weight, _ in present)
+        return math.fsum(weight * mean for weight, mean in present) / weight
+
+
+@dataclass(frozen=True)
+class WeightedPhaseScore:
+    """The weighted ESD score in each phase: S_p = `weighted_score()` of its rows.
+
+    The trap: a phase without rows scores 0.0, in `s_overall` and in the differences too.
+    """
+
+    clutter: ESDResult
+    interaction: ESDResult
+    clean: ESDResult
+
+    @property
+    def s_clutter(self) -> float:
+        """S_C."""
+        return self.clutter.weighted_score()
+
+    @property
+    def s_interaction(self) -> float:
+        """S_I."""
+        return self.interaction.weighted_score()
+
+    @property
+    def s_clean(self) -> float:
+        """S_L."""
+        return self.clean.weighted_score()
+
+    @property
+    def s_overall(self) -> float:
+        """(S_C + S_I + S_L) / 3."""
+        return math.fsum((self.s_clutter, self.s_interaction, self.s_clean)) / 3
+
+    @property
+    def delta_int(self) -> float:
+        """S_I − S_C; positive is worse for an error, better for an accuracy."""
+        return self.s_interaction - self.s_clutter
+
+    @property
+    def delta_rec(self) -> float:
+        """S_L − S_I; positive is worse for an error, better for an accuracy."""
+        return self.s_clean - self.s_interaction
+
+
+@dataclass(frozen=True)
+class StateTransitionRobustnessResult:
+    """Changes of a score from clutter to interaction to clean, and the scores themselves."""
+
+    str_c_to_i: float
+    str_i_to_l: float
+    metric_clutter: float
+    metric_interaction: float
+    metric_clean: float
+
+
+@dataclass(frozen=True)
+class TemporalStabilityResult:
+    """Mean temporal stability of pairs of frames, the number of pairs, and each of them."""
+
+    ts_score: float
+    num_pairs: int
+    per_pair: Sequence[float]
+
+
+def compute_esd(
+    rows: Sequence[Mapping[str, Any]],
+    difficulties: Sequence[Difficulty | None],
+    metric_key: str,
+) -> ESDResult:
+    """Mean of `row[metric_key]` over the rows of each difficulty.
+
+    `difficulties` gives that of each row; rows without one, or without a value, are left out.
+    Raises MetricError for values that are not finite numbers and for unequal lengths.
+    """
+    _check_lengths(rows, difficulties=difficulties)
+    values: dict[Difficulty, list[float]] = {difficulty: [] for difficulty in Difficulty}
+    for number, (row, difficulty) in enumerate(zip(rows, difficulties, strict=True)):
+        if difficulty is not None and row.get(metric_key) is not None:
+            value = _finite(row[metric_key], f"row {number}: {metric_key}")
+            values[_member(Difficulty, difficulty, f"row {number}")].append(value)
+    easy, medium, hard = (
+        math.fsum(found) / len(found) if found else None for found in values.values()
+    )
+    return ESDResult(easy, medium, hard, metric_key)
+
+
+def compute_weighted_phase_score(
+    rows: Sequence[Mapping[str, Any]],
+    phases: Sequence[Phase | None],
+    difficulties: Sequence[Difficulty | None],
+    metric_key: str,
+) -> WeightedPhaseScore:
+    """`compute_esd` over the rows of each phase; rows without a phase are left out."""
+    _check_lengths(rows, phases=phases, difficulties=difficulties)
+    chosen: dict[Phase, list[int]] = {phase: [] for phase in Phase}
+    for number, phase in enumerate(phases):
+        if phase is not None:
+            chosen[_member(Phase, phase, f"row {number}")].append(number)
+    return WeightedPhaseScore(
+        *(
+            compute_esd([rows[i] for i in found], [difficulties[i] for i in found], metric_key)
+            for found in chosen.values()
+        )
+    )
+
+
+def compute_str(scores: Mapping[Phase, float]) -> StateTransitionRobustnessResult:
+    """Score in interaction minus clutter, and in clean minus interaction.
+
+    The trap: a phase that is missing counts as 0.0, and the sign alone does not say which change
+    is for the better.
+    """
+    values = dict.fromkeys(Phase, 0.0)
+    for name, score in scores.items():
+        phase = _member(Phase, name, "scores")
+        values[phase] = _finite(score, f"score of {phase}")
+    clutter, interaction, clean = values.values()
+    return StateTransitionRobustnessResult(
+        str_c_to_i=interaction - clutter,
+        str_i_to_l=clean - interaction,
+        metric_clutter=clutter,
+        metric_interaction=interaction,
+        metric_clean=clean,
+    )
+
+
+class RPXDataset:
+    """The samples of a manifest, loaded with their ground truth, in lists of `batch_size`.
+
+    Samples come in the order of the manifest, or by sequence for a task that arranges frames; the
+    last list may be short. `len()` counts samples. Nothing that is loaded is kept, and what is
+    done to a sample does not reach the manifest: every iteration gives the same. Raises
+    ManifestError for whatever is wrong with the manifest, a listed file that is missing included.
+    """
+
+    def __init__(
+        self,
+        samples: Sequence[Mapping[str, Any]],
+        task: TaskType | str,
+        root: str | Path,
+        batch_size: int = 1,
+    ) -> None:
+        host = Host.discover()
+        manifest = build_manifest(
+            {"task": str(task)}, copy_samples(samples), root=Path(root), known=known_assets(host)
+        )
+        self._open(SampleReader(manifest, host), batch_size)
+
+    @classmethod
+    def from_manifest(
+        cls, path: str | Path, batch_size: int = 1, *, task: TaskType | str | None = None
+    ) -> RPXDataset:
+        """The dataset of a manifest file, whose root lies in the file's folder.
+
+        `task` chooses among those of a manifest that serves several.
+        """
+        host = Host.discover()
+        manifest = read_manifest(Path(path).expanduser(), known=known_assets(host))
+        return cls._of(SampleReader(manifest, host, task), batch_size)
+
+    @classmethod
+    def from_dict(
+        cls,
+        manifest: Mapping[str, Any],
+        batch_size: int = 1,
+        default_root: str | Path | None = None,
+        *,
+        task: TaskType | str | None = None,
+    ) -> RPXDataset:
+        """The dataset of a manifest in memory, which is not changed.
+
+        Files lie below the manifest's root: relative to `default_root` and inside it, or, without
+        one, wherever it leads from the current folder.
+        """
+        if not isinstance(manifest, Mapping):
+            raise ManifestError(
+                f"a manifest is a mapping with `task` and `samples`, not {type(manifest).__name__}",
+                hint="RPXDataset.from_manifest(path) reads a file",
+            )
+        header = {key: value for key, value in manifest.items() if key != "samples"}
+        samples = copy_samples(manifest.get("samples"))
+        root = resolve_root(header, None if default_root is None else Path(default_root))
+        host = Host.discover()
+        built = build_manifest(header, samples, root=root, known=known_assets(host))
+        return cls._of(SampleReader(built, host, task), batch_size)
+
+    @property
+    def task(self) -> TaskType | str:
+        """The task, as a `TaskType` where it is a well-known one."""
+        name = self._reader.offer.spec.name
+        return TaskType(name) if name in set(TaskType) else name
+
+    @property
+    def root(self) -> Path:
+        """The folder that all files lie below."""
+        return self._reader.manifest.root
+
+    @property
+    def batch_size(self) -> int:
+        """Samples per list."""
+        return self._batch_size
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[list[Sample]]:
+        samples = self._reader.samples()
+        while batch := list(islice(samples, self._batch_size)):
+            yield batch
+
+    @classmethod
+    def _of(cls, reader: SampleReader, batch_size: int) -> RPXDataset:
+        dataset = cls.__new__(cls)
+        dataset._open(reader, batch_size)
+        return dataset
+
+    def _open(self, reader: SampleReader, batch_size: int) -> None:
+        if batch_size < 1:
+            raise ConfigError(f"batch_size is {batch_size}; at least 1 was expected")
+        self._reader = reader
+        self._batch_size = batch_size
+        self._length = reader.count_samples()
+
+
+def _check_lengths(rows: Sequence[object], **others: Sequence[object]) -> None:
+    for name, values in others.items():
+        if len(values) != len(rows):
+            raise MetricError(
+                f"{len(values)} {name} for {len(rows)} rows", hint="give one for each row, or None"
+            )
+
+
+def _finite(value: Any, what: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise MetricError(f"{what} is {value!r}; a number was expected") from error
+    if not math.isfinite(number):
+        raise MetricError(
+            f"{what} is {number}; it would spoil every mean",
+            hint="leave the key out of rows where it is undefined",
+        )
+    return number
+
+
+def _member(kind: type[Key], value: str, where: str) -> Key:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise MetricError(
+            f"{where}: {value!r} is no {kind.__name__.lower()}",
+            hint=f"expected one of {', '.join(kind)}",
+        ) from error
