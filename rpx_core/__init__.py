@@ -47,25 +47,43 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Every published name: the distribution it comes with, and where it is defined."""
 
-__all__ = sorted(PUBLISHED)  # noqa: PLE0605  # a static table, mirrored in __init__.pyi
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return _installed()
     if name not in PUBLISHED:
         raise AttributeError(f"module 'rpx_core' has no attribute {name!r}")
     distribution, target = PUBLISHED[name]
     module, _, attribute = target.partition(":")
     try:
-        value = getattr(importlib.import_module(module), attribute)
+        loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
-            raise
+        if error.name not in (module.partition(".")[0], module):
+            raise  # something that the module itself needs
+        command = "pip install" if error.name != module else "pip install --upgrade"
         raise AttributeError(
-            f"rpx_core.{name} comes with {distribution}: pip install {distribution}"
+            f"rpx_core.{name} comes with {distribution}: {command} {distribution}"
         ) from error
+    if not hasattr(loaded, attribute):
+        raise AttributeError(
+            f"rpx_core.{name} comes with a newer {distribution}: "
+            f"pip install --upgrade {distribution}"
+        )
+    value = getattr(loaded, attribute)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *PUBLISHED})
+
+
+def _installed() -> list[str]:
+    """What a star import gives: the published names whose distribution is there."""
+    from importlib.util import find_spec
+
+    packages = {target.partition(".")[0] for _, target in PUBLISHED.values()}
+    found = {package for package in packages if find_spec(package) is not None}
+    return sorted(
+        name for name, (_, target) in PUBLISHED.items() if target.partition(".")[0] in found
+    )

@@ -44,8 +44,7 @@ class SampleReader:
         """The samples in the order of the manifest, or by sequence if the task arranges frames."""
         files = self.manifest.files
         for record in self._records():
-            # A task may hand parts of its record out: what is done to them must end there.
-            yield self._task.load(record.model_copy(deep=True), files.declaring(record.checksums))
+            yield self._task.load(record, files.declaring(record.checksums))
 
     def count_samples(self) -> int:
         """How many samples there are; raises ManifestError for a listed file that is missing.

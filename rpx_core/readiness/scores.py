@@ -10,7 +10,7 @@ M(p, d) is the primary output in phase p (C clutter, I interaction, L clean) and
 | `s_overall` | (S_C + S_I + S_L) / 3 |
 | `delta_int`, `delta_rec` | S_I − S_C, S_L − S_I |
 | `str_c_to_i`, `str_i_to_l` | `rpx-1`: the deltas again; `rpx-2`: mean change within scenes |
-| `ts` | the task's temporal stability metric; range (−∞, 1], higher is better |
+| `ts` | the temporal stability of the task; at most 1, higher is better |
 
 All but `ts` have the unit and range of the primary output; levels also have its direction, while
 a change is signed as computed and says in words whether it is for the better.

@@ -27,7 +27,8 @@ _ERROR_STOPS = "fcfbf7 fee090 f4823c b22222 500814"
 def draw_preview(rgb: NDArray[np.uint8] | None, truth: Depth, prediction: Depth) -> list[Picture]:
     """The image (where there is one), truth and prediction in one colour scale, and the error.
 
-    The scale runs over the middle 98 % of the true depths.
+    The scale is logarithmic, over the middle 98 % of the true depths: equal steps of colour are
+    equal ratios.
     """
     low, high = _depth_range(truth, prediction)
     pictures = [] if rgb is None else [Picture("rgb", rgb)]
@@ -45,13 +46,13 @@ def _depth_range(truth: Depth, prediction: Depth) -> tuple[float, float]:
         if known.size:
             low, high = np.quantile(known.astype(np.float64), (0.01, 0.99))
             return float(low), float(high)
-    return 0.0, 1.0
+    return 1.0, 2.0
 
 
 def _paint_depth(depth: Depth, low: float, high: float) -> Colours:
     known = is_depth(depth)
-    span = max(high - low, 1e-6)
-    places = (np.where(known, depth, low).astype(np.float64) - low) / span
+    span = max(np.log(high / low), 1e-6)
+    places = np.log(np.where(known, depth, low).astype(np.float64) / low) / span
     return _paint(places, _DEPTH_STOPS, known)
 
 

@@ -30,10 +30,11 @@ class RangeBins:
             raise ConfigError(
                 f"depth ranges have edges {self.edges}; finite, increasing metres from 0 expected"
             )
-        if not self.names or len(self.edges) != len(self.names) + 1 or ALL in self.names:
+        distinct = len({*self.names, ALL}) == len(self.names) + 1
+        if not self.names or len(self.edges) != len(self.names) + 1 or not distinct:
             raise ConfigError(
-                f"{len(self.names)} depth ranges need {len(self.names) + 1} edges and at least one "
-                f"name other than {ALL!r}, got {len(self.edges)} edges and names {self.names}"
+                f"{len(self.names)} depth ranges need {len(self.names) + 1} edges and distinct "
+                f"names other than {ALL!r}, got {len(self.edges)} edges and names {self.names}"
             )
 
     def bounds(self) -> dict[str, tuple[float, float]]:

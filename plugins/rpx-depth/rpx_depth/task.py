@@ -30,11 +30,11 @@ class MonocularDepthOptions(BaseModel):
     """Where depth is evaluated, and what is done to predictions.
 
     `crop`, `min_depth` and `max_depth` (metres, both ends included) leave truth pixels out;
-    nothing of a prediction does. After alignment, `clamp` moves answers into the depth range, and
-    `nonpositive = "floor"` turns finite predictions that are zero or negative into `min_depth`
-    instead of abstentions; both count the pixels they touch. `prediction_scale` is metres per unit
-    of integer prediction files. A prediction of another size than the truth is a failed sample,
-    unless `resize` says to interpolate it.
+    nothing of a prediction does. After alignment, `nonpositive = "floor"` raises every finite
+    prediction below `min_depth` to it, so that zero and negative ones are answers instead of
+    abstentions, and `clamp` moves answers into the depth range; both count the pixels they move.
+    `prediction_scale` is metres per unit of integer prediction files. A prediction of another size
+    than the truth is a failed sample, unless `resize` says to interpolate it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -26,7 +26,7 @@ LEFT_OUT = {
     "align/affine_skyoutlier_p95.0": "defect: trimming at 95 % keeps 12.5 % of outliers",
     "align/affine_bad_percentile": "no percentile option: a fit sees the protocol's mask, no less",
     "validation/dense_resize": "averages the truth into another size; the truth is never resampled",
-    "validation/dense_2x3_below_min": "a minimum number of pixels is the metric's option",
+    "validation/dense_2x3_below_min": "a minimum of pixels is an option of DepthBins, tested there",
     "validation/sparse_none": _PROJECTION,
     "validation/sparse_radial_pred": _PROJECTION,
     "validation/sparse_affine": "defect: fits a planar prediction to radial truth",

@@ -79,10 +79,12 @@ class DepthStability:
         pairs = match_pixels(before, now)
         if not pairs.truth_pixels:
             return None
-        sums = compare_changes(
-            temporal_change(previous.prediction.depth_map, current.prediction.depth_map, pairs),
-            temporal_change(before.depth, now.depth, pairs),
-        )
+        sums = ChangeSums()
+        for part in pairs.blocks():
+            sums += compare_changes(
+                temporal_change(previous.prediction.depth_map, current.prediction.depth_map, part),
+                temporal_change(before.depth, now.depth, part),
+            )
         return StabilitySums(pairs.truth_pixels, sums.answered, sums.error, sums.true_change)
 
     def result(self, state: StabilitySums) -> ResultMap:

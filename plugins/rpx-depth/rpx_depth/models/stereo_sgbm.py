@@ -91,8 +91,9 @@ class StereoSgbm:
         doffs = 0.0
         if query.intrinsics_right is not None:
             doffs = float(query.intrinsics_right[0, 2] - sample.intrinsics[0, 2])
-        # OpenCV marks what it cannot match with a disparity below the smallest searched.
-        matched = (disparity >= 0) & (disparity + doffs > 0)
+        # OpenCV marks what it cannot match with -1; 0 is the end of the search range, where the
+        # match may lie beyond it.
+        matched = (disparity > 0) & (disparity + doffs > 0)
         depth = np.zeros(disparity.shape, np.float32)
         depth[matched] = (
             float(sample.intrinsics[0, 0]) * query.baseline_m / (disparity[matched] + doffs)

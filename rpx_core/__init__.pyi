@@ -1,0 +1,60 @@
+from collections.abc import Mapping
+
+from rpx_core.contracts import Difficulty, Phase, Sample, TaskType
+from rpx_core.errors import (
+    AdapterError,
+    ConfigError,
+    DatasetError,
+    DownloadError,
+    ManifestError,
+    MetricError,
+    ModelError,
+    RPXError,
+    TruthWithheldError,
+)
+from rpx_core.published import (
+    ESDResult,
+    RPXDataset,
+    StateTransitionRobustnessResult,
+    TemporalStabilityResult,
+    WeightedPhaseScore,
+    compute_esd,
+    compute_str,
+    compute_weighted_phase_score,
+)
+from rpx_depth.published import (
+    DepthGroundTruth,
+    DepthPrediction,
+    compute_temporal_stability_depth,
+    make_numpy_depth_model,
+)
+
+__all__ = [
+    "AdapterError",
+    "ConfigError",
+    "DatasetError",
+    "DepthGroundTruth",
+    "DepthPrediction",
+    "Difficulty",
+    "DownloadError",
+    "ESDResult",
+    "ManifestError",
+    "MetricError",
+    "ModelError",
+    "Phase",
+    "RPXDataset",
+    "RPXError",
+    "Sample",
+    "StateTransitionRobustnessResult",
+    "TaskType",
+    "TemporalStabilityResult",
+    "TruthWithheldError",
+    "WeightedPhaseScore",
+    "compute_esd",
+    "compute_str",
+    "compute_temporal_stability_depth",
+    "compute_weighted_phase_score",
+    "make_numpy_depth_model",
+]
+__version__: str
+PUBLISHED: Mapping[str, tuple[str, str]]
