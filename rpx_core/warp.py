@@ -7,7 +7,8 @@ lie at integers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ Depth = NDArray[np.floating[Any]]
 OCCLUSION_TOLERANCE = 0.05
 """How far a warped depth may lie from the depth measured where it lands, as a share of the latter.
 Nearer or farther, the two pixels see different surfaces: hidden, newly seen, or moved."""
+
+BLOCK = 8192
+"""Pixels whose scratch arrays fit the cache."""
 
 _EMPTY = np.iinfo(np.int64).max
 _INDEX_BITS = 32
@@ -53,6 +57,12 @@ class PixelPairs:
     def coverage(self) -> float | None:
         """Share of the source frame's truth pixels that are paired; None without any."""
         return self.target.size / self.truth_pixels if self.truth_pixels else None
+
+    def blocks(self) -> Iterator[PixelPairs]:
+        """The pairs in parts whose scratch fits the cache; counts are those of the whole."""
+        for start in range(0, self.target.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            yield replace(self, source=self.source[part], target=self.target[part])
 
 
 @dataclass(frozen=True)
@@ -87,23 +97,19 @@ def match_pixels(
     within `tolerance`. Raises MetricError for malformed cameras.
     """
     projection = _projection(source, target)
-    occupied = np.flatnonzero(is_measured(source.depth))
-    flat, depth = _land(source.depth, occupied, projection, target.depth.shape)
-    hit = np.flatnonzero(flat >= 0)
-    landed = flat[hit]
-    # One integer per pixel holds depth (float32 bits, monotone) above the source index, so that
-    # a plain minimum is the z-buffer and its owner at once.
-    keys = depth[hit].view(np.int32).astype(np.int64) << _INDEX_BITS
-    keys |= occupied[hit]
     nearest = np.full(target.depth.size, _EMPTY, dtype=np.int64)
-    np.minimum.at(nearest, landed, keys)
-    targets = np.flatnonzero(nearest != _EMPTY)
-    winner = nearest[targets]
-    sources = winner & ((1 << _INDEX_BITS) - 1)
-    arriving = (winner >> _INDEX_BITS).astype(np.int32).view(np.float32).astype(np.float64)
-    measured = target.depth.reshape(-1)[targets].astype(np.float64)
-    seen = is_measured(measured) & (np.abs(arriving - measured) <= tolerance * measured)
-    return PixelPairs(sources[seen], targets[seen], occupied.size, hit.size)
+    truth_pixels = landed = 0
+    rows = max(1, BLOCK // max(1, source.depth.shape[1]))
+    for top in range(0, source.depth.shape[0], rows):
+        block = slice(top, min(top + rows, source.depth.shape[0]))
+        valid = is_measured(source.depth[block])
+        flat, keys = _land(source.depth, block, projection, target.depth.shape)
+        hit = np.flatnonzero(valid.reshape(-1) & (flat >= 0))
+        np.minimum.at(nearest, flat[hit], keys[hit])
+        truth_pixels += int(np.count_nonzero(valid))
+        landed += hit.size
+    sources, targets = _visible(nearest, target.depth, tolerance)
+    return PixelPairs(sources, targets, truth_pixels, landed)
 
 
 def depth_change(previous: Depth, current: Depth, pairs: PixelPairs) -> Vector:
@@ -193,23 +199,44 @@ def _projection(source: View, target: View) -> tuple[Vector, Vector]:
 
 def _land(
     depth: Depth,
-    occupied: Indices,
+    rows: slice,
     projection: tuple[Vector, Vector],
     shape: tuple[int, ...],
-) -> tuple[Indices, NDArray[np.float32]]:
-    """Flat target pixel (-1 outside) and new depth of each occupied source pixel."""
+) -> tuple[Indices, Indices]:
+    """Flat target pixel (-1 outside) and z-buffer key of each source pixel in these rows.
+
+    A key holds the new depth (float32 bits, which sort like the number) above the source index, so
+    that a plain minimum is the z-buffer and its owner at once.
+    """
     (matrix, offset), (height, width) = projection, shape
-    u, v = np.arange(depth.shape[1]), np.arange(depth.shape[0])
-    rows, columns = np.divmod(occupied, depth.shape[1])
-    distance = depth.reshape(-1)[occupied].astype(np.float64)
-    # The matrix acts on (u, v, 1): a term per column plus a term per row, gathered.
-    x, y, z = (
-        distance * ((ray[0] * u)[columns] + (ray[1] * v + ray[2])[rows]) + shift
-        for ray, shift in zip(matrix, offset, strict=True)
-    )
-    # Points on the camera plane go to infinity, and from there to NaN: neither is inside.
+    u, v = np.arange(depth.shape[1]), np.arange(rows.start, rows.stop)[:, None]
+    distance = depth[rows].astype(np.float64)
+    # Holes and points on the camera plane give infinities and NaN: neither is inside.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # The matrix acts on (u, v, 1): a term per column plus a term per row.
+        x, y, z = (
+            (distance * (ray[0] * u + (ray[1] * v + ray[2])) + shift).reshape(-1)
+            for ray, shift in zip(matrix, offset, strict=True)
+        )
         column, row = np.rint(x / z), np.rint(y / z)
         inside = (z > 0) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
         flat = np.where(inside, row * width + column, -1).astype(np.int64)
-        return flat, z.astype(np.float32)
+        keys = z.astype(np.float32).view(np.int32).astype(np.int64) << _INDEX_BITS
+    keys |= np.arange(rows.start * depth.shape[1], rows.stop * depth.shape[1])
+    return flat, keys
+
+
+def _visible(nearest: Indices, measured: Depth, tolerance: float) -> tuple[Indices, Indices]:
+    """Source and target pixels where the nearest arrival is the surface that was measured."""
+    flat = measured.reshape(-1)
+    found: list[tuple[Indices, Indices]] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for start in range(0, nearest.size, BLOCK):
+        winner = nearest[start : start + BLOCK]
+        arriving = (winner >> _INDEX_BITS).astype(np.int32).view(np.float32).astype(np.float64)
+        depth = flat[start : start + BLOCK].astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            close = np.abs(arriving - depth) <= tolerance * depth
+        seen = np.flatnonzero((winner != _EMPTY) & is_measured(depth) & close)
+        found.append((winner[seen] & ((1 << _INDEX_BITS) - 1), seen + start))
+    sources, targets = (np.concatenate(side) for side in zip(*found, strict=True))
+    return sources, targets

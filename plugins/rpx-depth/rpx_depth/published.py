@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rpx_depth.adapters import DepthFunction, NumpyDepthModel
 from rpx_depth.pixel_errors import Depth
+from rpx_depth.published_stability import published_temporal_stability_depth
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
-from rpx_depth.warp import published_temporal_stability_depth
 
 if TYPE_CHECKING:
     from rpx_core.published import TemporalStabilityResult

@@ -4,16 +4,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rpx_core.errors import MetricError
-from rpx_depth.warp import (
+from rpx_core.warp import (
     ChangeSums,
     View,
     compare_changes,
+    depth_change,
     label_change,
     match_pixels,
-    published_temporal_stability_depth,
-    temporal_change,
     temporal_stability,
 )
+from rpx_depth.published_stability import published_temporal_stability_depth
 
 K = np.array([[100.0, 0, 3.0], [0, 80.0, 2.0], [0, 0, 1]])
 SHAPE = (5, 8)
@@ -63,7 +63,7 @@ def test_moving_down_moves_the_image_up_by_its_own_focal_length():
 def test_moving_forward_brings_the_surface_nearer_and_spreads_the_image():
     source, target = flat(2.0), flat(1.0, at((0, 0, 1.0)))
     pairs = match_pixels(source, target)
-    np.testing.assert_array_equal(temporal_change(source.depth, target.depth, pairs), -1.0)
+    np.testing.assert_array_equal(depth_change(source.depth, target.depth, pairs), -1.0)
     matched = dict(zip(pixels(pairs.source), pixels(pairs.target), strict=True))
     # Distances from the principal point (column 3, row 2) double.
     assert matched[(2, 3)] == (2, 3)
@@ -183,7 +183,7 @@ def test_malformed_cameras_are_refused(view, message):
 
 def stability(predictions, truths) -> tuple[float | None, ChangeSums]:
     pairs = match_pixels(flat(2.0), flat(2.0))
-    sums = compare_changes(temporal_change(*predictions, pairs), temporal_change(*truths, pairs))
+    sums = compare_changes(depth_change(*predictions, pairs), depth_change(*truths, pairs))
     return temporal_stability(sums), sums
 
 

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from rpx_core.contracts import Frame, Output, ResultMap, Unit
 from rpx_core.geometry import opencv_from_t265
-from rpx_depth.pixel_errors import Count, Total
-from rpx_depth.warp import (
+from rpx_core.warp import (
     ChangeSums,
     View,
     compare_changes,
+    depth_change,
     match_pixels,
-    published_pair_score,
-    temporal_change,
     temporal_stability,
 )
+from rpx_depth.pixel_errors import Count, Total
+from rpx_depth.published_stability import published_pair_score
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class DepthStability:
         sums = ChangeSums()
         for part in pairs.blocks():
             sums += compare_changes(
-                temporal_change(previous.prediction.depth_map, current.prediction.depth_map, part),
-                temporal_change(before.depth, now.depth, part),
+                depth_change(previous.prediction.depth_map, current.prediction.depth_map, part),
+                depth_change(before.depth, now.depth, part),
             )
         return StabilitySums(pairs.truth_pixels, sums.answered, sums.error, sums.true_change)
 
