@@ -31,8 +31,9 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             (
                 "rpx-depth",
                 "rpx_depth.published",
-                "DepthGroundTruth DepthPrediction make_numpy_depth_model "
-                "compute_temporal_stability_depth",
+                "DepthGroundTruth DepthPrediction SparseDepthGroundTruth SparseDepthPrediction "
+                "compute_temporal_stability_depth make_numpy_depth_model "
+                "make_numpy_sparse_depth_model",
             ),
             (
                 "rpx-core",

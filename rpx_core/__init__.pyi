@@ -25,8 +25,11 @@ from rpx_core.published import (
 from rpx_depth.published import (
     DepthGroundTruth,
     DepthPrediction,
+    SparseDepthGroundTruth,
+    SparseDepthPrediction,
     compute_temporal_stability_depth,
     make_numpy_depth_model,
+    make_numpy_sparse_depth_model,
 )
 
 __all__ = [
@@ -45,6 +48,8 @@ __all__ = [
     "RPXDataset",
     "RPXError",
     "Sample",
+    "SparseDepthGroundTruth",
+    "SparseDepthPrediction",
     "StateTransitionRobustnessResult",
     "TaskType",
     "TemporalStabilityResult",
@@ -55,6 +60,7 @@ __all__ = [
     "compute_temporal_stability_depth",
     "compute_weighted_phase_score",
     "make_numpy_depth_model",
+    "make_numpy_sparse_depth_model",
 ]
 __version__: str
 PUBLISHED: Mapping[str, tuple[str, str]]

@@ -60,7 +60,7 @@ def check_dataset(host: Host, data: Data, task: str | None) -> Checked:
 def _problems(manifest: Manifest, task: Task[Any, Any], name: str) -> Iterator[str | None]:
     files = manifest.files
     for entries in manifest.sequences().values():
-        for record in task.arrange(manifest.records(entries)):
+        for record in task.arrange(manifest.records(entries), files):
             declared = files.declaring(record.checksums)
             found = guarded("load", partial(task.load, record, declared))
             yield (f"{record.id} ({name}): {found.message}" if isinstance(found, Failure) else None)

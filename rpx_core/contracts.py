@@ -214,11 +214,12 @@ class Task(ABC, Generic[Truth, Prediction]):
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Further endings that `rpx score` accepts."""
 
-    def arrange(self, records: Sequence[Record]) -> Sequence[Record]:
+    def arrange(self, records: Sequence[Record], files: Files) -> Sequence[Record]:
         """Records of the samples that one sequence gives; a pair task makes pairs of frames.
 
-        Called with the frames of one sequence in order. Ids of the result must be unique and
-        derive from the ids given.
+        Called with the frames of one sequence in order, in the parent, so it may read small files
+        (a list of expressions, poses) but no images. Ids of the result must be unique and derive
+        from the ids given. A file that cannot be read raises ManifestError and stops the command.
         """
         return records
 

@@ -74,7 +74,7 @@ class SampleReader:
         manifest = self.manifest
         if type(self._task).arrange is not Task.arrange:
             for frames in manifest.sequences().values():
-                yield from self._task.arrange(manifest.records(frames))
+                yield from self._task.arrange(manifest.records(frames), manifest.files)
         else:
             for start in range(0, len(manifest.entries), _CHUNK):
                 yield from manifest.records(manifest.entries[start : start + _CHUNK])

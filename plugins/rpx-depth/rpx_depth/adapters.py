@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
-from rpx_depth.resize import image_size, resize_depth
-from rpx_depth.types import DepthPrediction
+from rpx_depth.inputs import image_size, query_points
+from rpx_depth.resize import resize_depth
+from rpx_depth.types import DepthPrediction, SparseDepthPrediction
 
 DepthFunction = Callable[[NDArray[np.uint8]], Any]
 """Takes uint8 RGB (H, W, 3), returns depth in metres (H', W')."""
+SparseDepthFunction = Callable[[NDArray[np.uint8], NDArray[np.float64]], Any]
+"""Takes uint8 RGB (H, W, 3) and points (N, 2) x, y in pixels, returns depths (N,) in metres."""
 
 
 class NumpyDepthModel:
@@ -40,12 +43,8 @@ class NumpyDepthModel:
     def _predict(self, sample: Sample) -> DepthPrediction:
         shape = image_size(sample)
         # A copy: what the function scribbles on its input must not reach the report.
-        depth = np.asarray(self._function(np.array(sample.rgb)))
-        if depth.dtype.kind != "f":
-            raise AdapterError(
-                f"sample {sample.id}: {self.name} returned {depth.dtype}; float metres expected",
-                hint="whole numbers are mostly millimetres: divide by 1000",
-            )
+        returned = self._function(np.array(sample.rgb))
+        depth = _metres(returned, f"sample {sample.id}: {self.name}")
         if depth.ndim != 2 or depth.size == 0:
             raise AdapterError(
                 f"sample {sample.id}: {self.name} returned shape {depth.shape}; a depth map of "
@@ -57,6 +56,58 @@ class NumpyDepthModel:
         return DepthPrediction(resize_depth(metres, shape))
 
 
-def wrap(function: DepthFunction, options: None, runtime: Runtime) -> NumpyDepthModel:
-    """The function as a model, for the engine."""
-    return NumpyDepthModel(function, getattr(function, "__name__", type(function).__name__))
+class NumpySparseDepthModel:
+    """Calls a function on each image and its query points; it answers point by point."""
+
+    task = "sparse_depth"
+
+    def __init__(self, function: SparseDepthFunction, name: str) -> None:
+        self.name = name
+        self._function = function
+
+    def setup(self) -> None:
+        """Nothing to load: the function is there."""
+
+    def predict(self, batch: Sequence[Sample]) -> list[SparseDepthPrediction]:
+        """Depths at the query's points; AdapterError when the function returns something else."""
+        return [self._predict(sample) for sample in batch]
+
+    def _predict(self, sample: Sample) -> SparseDepthPrediction:
+        image_size(sample)
+        points = query_points(sample)
+        # Copies: what the function scribbles on its inputs must not move the answers.
+        returned = self._function(np.array(sample.rgb), points.copy())
+        depths = _metres(returned, f"sample {sample.id}: {self.name}")
+        if depths.shape != (len(points),):
+            raise AdapterError(
+                f"sample {sample.id}: {self.name} returned shape {depths.shape}; one depth for "
+                f"each of {len(points)} points was expected",
+                hint="NaN stands for no answer; drop other axes, as in depths[:, 0]",
+            )
+        return SparseDepthPrediction(points, depths.astype(np.float64))
+
+
+def wrap_depth(function: DepthFunction, options: None, runtime: Runtime) -> NumpyDepthModel:
+    """A function from images to maps as a model, for the engine."""
+    return NumpyDepthModel(function, _name(function))
+
+
+def wrap_sparse_depth(
+    function: SparseDepthFunction, options: None, runtime: Runtime
+) -> NumpySparseDepthModel:
+    """A function from images and points to depths as a model, for the engine."""
+    return NumpySparseDepthModel(function, _name(function))
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _metres(returned: Any, who: str) -> NDArray[Any]:
+    depth = np.asarray(returned)
+    if depth.dtype.kind != "f":
+        raise AdapterError(
+            f"{who} returned {depth.dtype}; float metres expected",
+            hint="whole numbers are mostly millimetres: divide by 1000",
+        )
+    return depth

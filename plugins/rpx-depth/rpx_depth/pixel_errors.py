@@ -14,7 +14,7 @@ from rpx_core.errors import MetricError
 from rpx_core.state import Combine
 
 Depth = NDArray[Any]
-"""A depth map in metres, of any integer or floating dtype."""
+"""Depths in metres, a map or a list of points, of any integer or floating dtype."""
 Mask = NDArray[np.bool_]
 Vector = NDArray[np.float64]
 Count = Annotated[int, Combine.SUM]
@@ -83,21 +83,21 @@ def is_depth(values: Depth) -> Mask:
     return found
 
 
-def measure_errors(prediction: Depth, truth: Depth, mask: Mask | None = None) -> DepthSums:
-    """Sufficient statistics over the truth pixels (finite, positive, inside the mask).
+def measure_errors(prediction: Depth, truth: Depth) -> DepthSums:
+    """Sufficient statistics over the truth pixels (finite and positive).
 
-    The mask never depends on the prediction: a truth pixel without an answer (predicted NaN,
-    infinite, zero or negative) counts in `truth_pixels` only. Arrays have equal shapes, any layout
-    and any real dtype, and are not modified. Raises MetricError for unequal shapes, other dtypes,
-    and answers so large or small that a float64 sum overflows.
+    What counts never depends on the prediction: a truth pixel without an answer (predicted NaN,
+    infinite, zero or negative) counts in `truth_pixels` only. Arrays have equal shapes, of any
+    number of axes, any layout and any real dtype, and are not modified. Raises MetricError for
+    unequal shapes, other dtypes, and answers so large or small that a float64 sum overflows.
     """
     scratch = np.empty((5, min(BLOCK, truth.size)))
     ones = np.ones(scratch.shape[1])
     truth_pixels = 0
     rows = []
     with np.errstate(over="ignore", invalid="ignore"):
-        for predicted, true, inside in _blocks_of(prediction, truth, mask):
-            found, answered = _select(predicted, true, inside)
+        for predicted, true in _blocks_of(prediction, truth):
+            found, answered = _select(predicted, true)
             truth_pixels += found
             if answered.size:
                 p, g, *rest = scratch[:, : answered.size]
@@ -109,11 +109,11 @@ def measure_errors(prediction: Depth, truth: Depth, mask: Mask | None = None) ->
     return _join_blocks(truth_pixels, np.array(rows))
 
 
-def pixel_errors(prediction: Depth, truth: Depth, mask: Mask | None = None) -> PixelErrors:
+def pixel_errors(prediction: Depth, truth: Depth) -> PixelErrors:
     """The error of every answered truth pixel; memory grows with the image, unlike `DepthSums`."""
     parts: list[tuple[Vector, Vector]] = [(np.empty(0), np.empty(0))]
-    for predicted, true, inside in _blocks_of(prediction, truth, mask):
-        _, answered = _select(predicted, true, inside)
+    for predicted, true in _blocks_of(prediction, truth):
+        _, answered = _select(predicted, true)
         parts.append((predicted[answered].astype(np.float64), true[answered].astype(np.float64)))
     p, g = (np.concatenate(side) for side in zip(*parts, strict=True))
     absolute = np.abs(p - g)
@@ -216,32 +216,22 @@ def _join_blocks(truth_pixels: int, rows: NDArray[np.float64]) -> DepthSums:
     )
 
 
-def _select(prediction: Depth, truth: Depth, mask: Mask | None) -> tuple[int, NDArray[np.intp]]:
+def _select(prediction: Depth, truth: Depth) -> tuple[int, NDArray[np.intp]]:
     """How many pixels have truth, and which of them the prediction answers."""
     valid = is_depth(truth)
-    if mask is not None:
-        valid &= mask
     return int(np.count_nonzero(valid)), np.flatnonzero(valid & is_depth(prediction))
 
 
-def _blocks_of(
-    prediction: Depth, truth: Depth, mask: Mask | None
-) -> Iterator[tuple[Depth, Depth, Mask | None]]:
+def _blocks_of(prediction: Depth, truth: Depth) -> Iterator[tuple[Depth, Depth]]:
     if prediction.shape != truth.shape:
         raise MetricError(
             f"prediction is {prediction.shape}, truth is {truth.shape}; equal shapes expected",
             hint="resize the prediction to the truth's size, never the truth",
         )
-    if mask is not None and (mask.shape != truth.shape or mask.dtype != np.bool_):
-        raise MetricError(
-            f"mask is {mask.dtype} {mask.shape}; bool {truth.shape} expected, like the truth"
-        )
     flat_prediction, flat_truth = _flat(prediction, "prediction"), _flat(truth, "truth")
-    flat_mask = None if mask is None else mask.reshape(-1)
     for start in range(0, truth.size, BLOCK):
         block = slice(start, start + BLOCK)
-        inside = None if flat_mask is None else flat_mask[block]
-        yield flat_prediction[block], flat_truth[block], inside
+        yield flat_prediction[block], flat_truth[block]
 
 
 def _flat(depth: Depth, name: str) -> Depth:

@@ -2,78 +2,74 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Picture
-from rpx_depth.pixel_errors import Depth, is_depth
+from rpx_depth.colours import Colours, depth_range, paint_depth, paint_error
+from rpx_depth.points import Points, is_inside, nearest_pixels
+from rpx_depth.types import DepthPair
 
-Colours = NDArray[np.uint8]
+RADIUS_SHARE = 1 / 90
+"""Radius of a point, as a share of the image's longer side: 3.5 pixels in 320x240."""
 
-MISSING = (64, 64, 64)
-"""No measurement, or no answer: dark grey, in neither colour scale."""
-ABSTAINED = (0, 114, 178)
-"""A truth pixel without an answer, in the error map: blue, the one cool colour there."""
-WORST_ERROR = 0.5
-"""Relative errors from here on share the darkest colour."""
-
-# Near is bright. Ten samples of matplotlib's viridis (CC0), which is even in lightness.
-_DEPTH_STOPS = (
-    "fde725 b5de2b 6ece58 35b779 1f9e89 26828e 31688e 3e4989 482878 440154"
-)  # fmt: skip
-_ERROR_STOPS = "fcfbf7 fee090 f4823c b22222 500814"
+_RIM = (16, 16, 16)
 
 
-def draw_preview(rgb: NDArray[np.uint8] | None, truth: Depth, prediction: Depth) -> list[Picture]:
-    """The image (where there is one), truth and prediction in one colour scale, and the error.
-
-    The scale is logarithmic, over the middle 98 % of the true depths: equal steps of colour are
-    equal ratios.
-    """
-    low, high = _depth_range(truth, prediction)
+def draw_maps(rgb: NDArray[np.uint8] | None, pair: DepthPair) -> list[Picture]:
+    """The image (where there is one), truth and prediction in one colour scale, and the error."""
     pictures = [] if rgb is None else [Picture("rgb", rgb)]
     return [
         *pictures,
-        Picture("ground truth", _paint_depth(truth, low, high)),
-        Picture("prediction", _paint_depth(prediction, low, high)),
-        Picture("error", _paint_error(truth, prediction)),
+        *(Picture(caption, colours) for caption, colours in _paint_all(pair).items()),
     ]
 
 
-def _depth_range(truth: Depth, prediction: Depth) -> tuple[float, float]:
-    for depth in (truth, prediction):
-        known = depth[is_depth(depth)]
-        if known.size:
-            low, high = np.quantile(known.astype(np.float64), (0.01, 0.99))
-            return float(low), float(high)
-    return 1.0, 2.0
+def draw_points(rgb: NDArray[np.uint8], points: Points, pair: DepthPair) -> list[Picture]:
+    """The image, then on its grey copy points in the colours of `draw_maps`.
+
+    `pair` holds the depths (N,) at the points (N, 2). Points off the image are left out.
+    """
+    return [
+        Picture("rgb", rgb),
+        *(
+            Picture(caption, _stamp(_faded(rgb), points, colours))
+            for caption, colours in _paint_all(pair).items()
+        ),
+    ]
 
 
-def _paint_depth(depth: Depth, low: float, high: float) -> Colours:
-    known = is_depth(depth)
-    span = max(np.log(high / low), 1e-6)
-    places = np.log(np.where(known, depth, low).astype(np.float64) / low) / span
-    return _paint(places, _DEPTH_STOPS, known)
+def _paint_all(pair: DepthPair) -> dict[str, Colours]:
+    low, high = depth_range(pair)
+    return {
+        "ground truth": paint_depth(pair.truth, low, high),
+        "prediction": paint_depth(pair.prediction, low, high),
+        "error": paint_error(pair),
+    }
 
 
-def _paint_error(truth: Depth, prediction: Depth) -> Colours:
-    measured, answered = is_depth(truth), is_depth(prediction)
-    both = measured & answered
-    true = np.where(both, truth, 1).astype(np.float64)
-    error = np.abs(np.where(both, prediction, 1).astype(np.float64) - true) / true
-    picture = _paint(error / WORST_ERROR, _ERROR_STOPS, both)
-    picture[measured & ~answered] = ABSTAINED
-    return picture
+def _faded(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A grey copy of middling contrast, on which bright and dark points stand out."""
+    grey = rgb.mean(axis=2, keepdims=True) * 0.45 + 70
+    return np.repeat(grey.astype(np.uint8), 3, axis=2)
 
 
-def _paint(places: NDArray[np.float64], stops: str, known: NDArray[np.bool_]) -> Colours:
-    """Colours of places 0 to 1 along the stops; `MISSING` where nothing is known."""
-    colours = np.array([tuple(bytes.fromhex(stop)) for stop in stops.split()], dtype=np.float64)
-    steps = np.linspace(0, len(colours) - 1, 256)
-    table = np.stack(
-        [np.interp(steps, np.arange(len(colours)), channel) for channel in colours.T], axis=-1
-    )
-    index = (np.clip(places, 0, 1) * 255).round().astype(np.intp)
-    picture: Colours = table.round().astype(np.uint8)[index]
-    picture[~known] = MISSING
-    return picture
+def _stamp(canvas: NDArray[np.uint8], points: Points, colours: Colours) -> NDArray[np.uint8]:
+    """Discs with a dark rim, drawn over the canvas: first every rim, then every disc."""
+    radius = max(1.5, max(canvas.shape[:2]) * RADIUS_SHARE)
+    pixels = nearest_pixels(points)
+    rims = np.broadcast_to(np.array(_RIM, np.uint8), colours.shape)
+    for reach, paint in ((radius + 1, rims), (radius, colours)):
+        span = range(-int(reach), int(reach) + 1)
+        for offset in product(span, span):
+            if np.hypot(*offset) <= reach:
+                _put(canvas, pixels + np.array(offset), paint)
+    return canvas
+
+
+def _put(canvas: NDArray[np.uint8], pixels: Points, colours: Colours) -> None:
+    shown = is_inside(pixels, canvas.shape[:2])
+    columns, rows = pixels[shown].astype(np.intp).T
+    canvas[rows, columns] = colours[shown]

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_depth.adapters import DepthFunction, NumpyDepthModel
+from rpx_depth.adapters import (
+    DepthFunction,
+    NumpyDepthModel,
+    NumpySparseDepthModel,
+    SparseDepthFunction,
+)
 from rpx_depth.pixel_errors import Depth
 from rpx_depth.published_stability import published_temporal_stability_depth
-from rpx_depth.types import DepthGroundTruth, DepthPrediction
+from rpx_depth.types import (
+    DepthGroundTruth,
+    DepthPrediction,
+    SparseDepthGroundTruth,
+    SparseDepthPrediction,
+)
 
 if TYPE_CHECKING:
     from rpx_core.published import TemporalStabilityResult
@@ -19,8 +29,11 @@ if TYPE_CHECKING:
 __all__ = [
     "DepthGroundTruth",
     "DepthPrediction",
+    "SparseDepthGroundTruth",
+    "SparseDepthPrediction",
     "compute_temporal_stability_depth",
     "make_numpy_depth_model",
+    "make_numpy_sparse_depth_model",
 ]
 
 
@@ -30,6 +43,15 @@ def make_numpy_depth_model(fn: DepthFunction, *, name: str) -> NumpyDepthModel:
     What it returns is resized bilinearly to the ground truth's size, which is the image's.
     """
     return NumpyDepthModel(fn, name)
+
+
+def make_numpy_sparse_depth_model(fn: SparseDepthFunction, *, name: str) -> NumpySparseDepthModel:
+    """A sparse depth model from `fn(rgb, coords)`, which returns (N,) metres.
+
+    `rgb` is uint8 (H, W, 3), `coords` (N, 2) are x (the column) and y in pixels. NaN, zero and
+    negative depths are no answers.
+    """
+    return NumpySparseDepthModel(fn, name)
 
 
 def compute_temporal_stability_depth(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -18,16 +19,17 @@ _FRACTIONS = {
 _NYU_SHAPE = (480, 640)
 _NYU_WINDOW = (slice(45, 471), slice(41, 601))
 
-CROPS = ("none", "garg", "eigen", "nyu-eigen")
+Crop = Literal["none", "garg", "eigen", "nyu-eigen"]
 """Evaluation crops: whole image; KITTI after Garg et al.; KITTI and NYU Depth v2 after Eigen et al.
 The KITTI crops scale with the image; the NYU crop exists at 480x640 only."""
+CROPS: tuple[Crop, ...] = get_args(Crop)
 
 
 @dataclass(frozen=True)
 class Region:
     """The evaluated pixels: a crop, and a depth range in metres with both ends included."""
 
-    crop: str = "none"
+    crop: Crop = "none"
     min_depth: float | None = None
     max_depth: float | None = None
 
@@ -45,15 +47,7 @@ class Region:
             )
 
 
-@dataclass(frozen=True)
-class FlooredPrediction:
-    """A prediction with a declared minimum, and how many pixels were raised to it."""
-
-    depth: Depth
-    floored: int
-
-
-def crop_window(crop: str, shape: tuple[int, ...]) -> tuple[slice, slice]:
+def crop_window(crop: Crop, shape: tuple[int, ...]) -> tuple[slice, slice]:
     """Rows and columns of a crop; raises MetricError when the crop does not exist at that size."""
     if crop == "none":
         return slice(None), slice(None)
@@ -92,27 +86,3 @@ def valid_truth(truth: Depth, region: Region) -> Mask:
     inside = np.zeros(truth.shape, dtype=np.bool_)
     inside[window] = valid[window]
     return inside
-
-
-def clamp_prediction(prediction: Depth, region: Region) -> Depth:
-    """The answers clamped to the region's range; abstentions stay what they are.
-
-    A predicted NaN, infinity, zero or negative is no answer, and clamping must not make one of it.
-    """
-    if region.min_depth is None and region.max_depth is None:
-        return prediction
-    wide = prediction.astype(np.float32) if prediction.dtype == np.float16 else prediction
-    clamped = np.clip(wide, region.min_depth, region.max_depth)
-    return np.where(is_depth(wide), clamped, wide)
-
-
-def floor_prediction(prediction: Depth, floor: float) -> FlooredPrediction:
-    """Raise every finite prediction below `floor` (metres) to it, and count those pixels.
-
-    The policy of protocols that turn a zero or negative prediction into a very near answer instead
-    of an abstention; NaN and infinities still abstain.
-    """
-    if not (floor > 0 and math.isfinite(floor)):
-        raise ConfigError(f"the smallest predicted depth is {floor} m; a positive number expected")
-    low = np.isfinite(prediction) & (prediction < floor)
-    return FlooredPrediction(np.where(low, floor, prediction), int(np.count_nonzero(low)))

@@ -5,18 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.contracts import Sample
-from rpx_core.errors import ModelError
 from rpx_depth.pixel_errors import is_depth
 
 Image = NDArray[np.float32]
-
-
-def image_size(sample: Sample) -> tuple[int, int]:
-    """Height and width of a sample's image; raises ModelError when it has none."""
-    if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image to predict depth for")
-    return sample.rgb.shape[0], sample.rgb.shape[1]
 
 
 def resize_depth(depth: Image, shape: tuple[int, int]) -> Image:

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from rpx_core.contracts import Frame, Runtime, Sample, withhold
-from rpx_core.demo import write_motorcycle
 from rpx_core.errors import AdapterError, ModelError
-from rpx_core.files import Files
-from rpx_core.manifest import read_manifest
 from rpx_depth import adapters
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.models import ground_plane, mean_depth, stereo_sgbm
@@ -28,11 +25,8 @@ def predict(model, *samples: Sample) -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def motorcycle(tmp_path_factory, task) -> Sample:
-    path = write_motorcycle(tmp_path_factory.mktemp("motorcycle"))
-    manifest = read_manifest(path)
-    (record,) = manifest.records(manifest.entries)
-    return task().load(record, Files(path.parent))
+def real_pair(motorcycle, task) -> Sample:
+    return task().load(*motorcycle)
 
 
 def errors_on(sample: Sample, task, depth: np.ndarray) -> dict:
@@ -43,18 +37,18 @@ def errors_on(sample: Sample, task, depth: np.ndarray) -> dict:
 
 
 # 0.0147 and 0.871 with OpenCV 4.14.
-def test_stereo_on_the_real_pair(motorcycle, task):
+def test_stereo_on_the_real_pair(real_pair, task):
     options = stereo_sgbm.StereoSgbmOptions()
-    (depth,) = predict(stereo_sgbm.load(options, RUNTIME), motorcycle)
-    got = errors_on(motorcycle, task, depth)
+    (depth,) = predict(stereo_sgbm.load(options, RUNTIME), real_pair)
+    got = errors_on(real_pair, task, depth)
     assert 0.0140 <= got["absrel"] <= 0.0155
     assert 0.85 <= got["coverage"] <= 0.89
     assert got["scale_ratio"] == pytest.approx(1, abs=0.02)
 
 
-def test_stereo_leaves_the_columns_without_search_range_unanswered(motorcycle):
+def test_stereo_leaves_the_columns_without_search_range_unanswered(real_pair):
     options = stereo_sgbm.StereoSgbmOptions(num_disparities=64)
-    (depth,) = predict(stereo_sgbm.load(options, RUNTIME), motorcycle)
+    (depth,) = predict(stereo_sgbm.load(options, RUNTIME), real_pair)
     assert not depth[:, :64].any()
     assert depth[:, 64:].any()
 
@@ -165,7 +159,7 @@ def test_adapter_names_the_model_after_the_function():
     def my_depth(rgb):
         return np.ones(rgb.shape[:2])
 
-    assert adapters.wrap(my_depth, None, RUNTIME).name == "my_depth"
+    assert adapters.wrap_depth(my_depth, None, RUNTIME).name == "my_depth"
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ from rpx_core.host import load_target
 from rpx_core.offers import Offer
 from rpx_core.protocols import load_protocol
 from rpx_depth import plugin, published
-from rpx_depth.alignment import KINDS
-from rpx_depth.metrics.errors import DepthErrors
-from rpx_depth.task import MonocularDepth, MonocularDepthOptions
+from rpx_depth.alignment import METHODS
+from rpx_depth.monocular_depth import MonocularDepth, MonocularDepthOptions
+from rpx_depth.sparse_depth import SparseDepth
 
 HOOKS = ("tasks", "metrics", "adapters", "models", "datasets", "protocols")
 SPECS = {kind: list(getattr(plugin, f"rpx_{kind}")()) for kind in HOOKS}
-(TASK,) = SPECS["tasks"]
+TASKS = {spec.name: spec for spec in SPECS["tasks"]}
 NAMES = {kind: {spec.name for spec in specs} for kind, specs in SPECS.items()}
 TARGETS = [spec for kind, specs in SPECS.items() if kind != "protocols" for spec in specs]
 PROTOCOLS = {
@@ -50,28 +50,33 @@ def test_every_target_and_its_options_can_be_imported(spec):
         assert kind.model_config["extra"] == "forbid"
 
 
-def test_task_runs_what_the_plugin_offers():
-    named = {*TASK.metrics.values(), *TASK.stability.values()}
-    assert named <= NAMES["metrics"]
-    assert TASK.baseline in NAMES["models"]
-    assert TASK.adapter in NAMES["adapters"]
-    assert TASK.alignments == KINDS
-    label, output = TASK.primary.split(".")
-    assert output in DepthErrors.outputs
-    assert TASK.metrics[label] == "depth-errors"
-    for spec in SPECS["metrics"]:
-        if spec.name in TASK.stability.values():
-            assert "ts" in load_target(spec.target, wanted_by=spec.name).outputs
+def find(kind: str, name: str):
+    (spec,) = (spec for spec in SPECS[kind] if spec.name == name)
+    return spec
 
 
-def test_baseline_needs_no_extra():
-    (baseline,) = (spec for spec in SPECS["models"] if spec.name == TASK.baseline)
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_task_runs_what_the_plugin_offers_for_it(task):
+    uses = {("metrics", name) for name in (*task.metrics.values(), *task.stability.values())}
+    for kind, name in {*uses, ("models", task.baseline), ("adapters", task.adapter)}:
+        assert task.name in find(kind, name).tasks
+    assert task.alignments == METHODS
+    label, output = task.primary.split(".")
+    assert output in load_target(find("metrics", task.metrics[label]).target, wanted_by="").outputs
+    for name in task.stability.values():
+        assert "ts" in load_target(find("metrics", name).target, wanted_by=name).outputs
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_baseline_needs_no_extra(task):
+    baseline = find("models", task.baseline)
     assert (baseline.extra, baseline.modules, baseline.needs) == (None, (), ())
 
 
-def test_task_implements_the_contract():
-    assert issubclass(MonocularDepth, Task)
-    assert not inspect.isabstract(MonocularDepth)
+@pytest.mark.parametrize("kind", [MonocularDepth, SparseDepth])
+def test_task_implements_the_contract(kind):
+    assert issubclass(kind, Task)
+    assert not inspect.isabstract(kind)
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -132,6 +137,7 @@ def test_published_stability_keeps_its_sentinels():
     assert (result.ts_score, result.num_pairs, list(result.per_pair)) == (1.0, 0, [])
 
 
-def test_specs_travel_to_workers():
-    assert pickle.loads(pickle.dumps(TASK)) == TASK
-    assert replace(TASK, name="other").metrics == TASK.metrics
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_specs_travel_to_workers(task):
+    assert pickle.loads(pickle.dumps(task)) == task
+    assert replace(task, name="other").metrics == task.metrics

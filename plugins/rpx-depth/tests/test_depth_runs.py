@@ -1,9 +1,6 @@
 """Whole runs from the command line, on a made-up recording and on the real stereo pair."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +20,7 @@ def in_millimetres(rgb):
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory) -> Path:
+def work(tmp_path_factory, rpx) -> Path:
     """A folder with two sequences of three frames, their manifest, and two models."""
     root = tmp_path_factory.mktemp("work")
     rng = np.random.default_rng(0)
@@ -41,26 +38,11 @@ def work(tmp_path_factory) -> Path:
     return root
 
 
-def rpx(folder: Path, *arguments: str, expect: int = 0) -> dict:
-    """What a command prints under `--json`; it must end with the exit code expected."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rpx_core.cli", *arguments, "--json"],
-        cwd=folder,
-        env={**os.environ, "RPX_CACHE_DIR": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == expect, done.stderr
-    found: dict = json.loads(done.stdout)
-    return found
-
-
 def numbers(outcome: dict) -> dict[str, float | None]:
     return {number["address"]: number["value"] for number in outcome["runs"][0]["numbers"]}
 
 
-def test_depth_files_as_predictions_are_perfect(work):
+def test_depth_files_as_predictions_are_perfect(rpx, work):
     outcome = rpx(
         work, "score", "--task", "monocular_depth", "--data", "data/set.json",
         "--predictions", "data/depth", "--set", "options.prediction_scale=0.001",
@@ -73,7 +55,7 @@ def test_depth_files_as_predictions_are_perfect(work):
         assert got[f"depth.coverage@{aggregate}"] == 1
 
 
-def test_integer_predictions_of_unknown_unit_fail_every_sample(work):
+def test_integer_predictions_of_unknown_unit_fail_every_sample(rpx, work):
     outcome = rpx(
         work, "score", "--task", "monocular_depth", "--data", "data/set.json",
         "--predictions", "data/depth", "--output", "unitless", expect=3,
@@ -83,7 +65,7 @@ def test_integer_predictions_of_unknown_unit_fail_every_sample(work):
     assert numbers(outcome)["depth.absrel@sample"] is None
 
 
-def test_saved_predictions_score_like_the_run_that_saved_them(work):
+def test_saved_predictions_score_like_the_run_that_saved_them(rpx, work):
     run = rpx(
         work, "run", "--model", "models.py:half", "--data", "data/set.json", "--save-predictions",
         "--set", "align=median", "--output", "saved",
@@ -98,7 +80,7 @@ def test_saved_predictions_score_like_the_run_that_saved_them(work):
 
 
 # RW-047
-def test_millimetres_against_metres_are_warned_about(work):
+def test_millimetres_against_metres_are_warned_about(rpx, work):
     outcome = rpx(
         work, "run", "--model", "models.py:in_millimetres", "--data", "data/set.json",
         "--output", "unit",
@@ -106,7 +88,7 @@ def test_millimetres_against_metres_are_warned_about(work):
     assert any("scale_ratio" in warning for warning in outcome["runs"][0]["warnings"])
 
 
-def test_protocol_names_what_its_crop_cannot_be_applied_to(work):
+def test_protocol_names_what_its_crop_cannot_be_applied_to(rpx, work):
     outcome = rpx(
         work, "run", "--model", "models.py:half", "--data", "data/set.json",
         "--protocol", "nyu-eigen-1", "--output", "crop", expect=3,
@@ -115,7 +97,7 @@ def test_protocol_names_what_its_crop_cannot_be_applied_to(work):
     assert "480x640" in row
 
 
-def test_stereo_on_the_real_pair_from_the_command_line(work):
+def test_stereo_on_the_real_pair_from_the_command_line(rpx, work):
     outcome = rpx(work, "run", "--model", "stereo-sgbm", "--data", "motorcycle", "--output", "real")
     got = numbers(outcome)
     assert 0.0140 <= got["depth.absrel@sample"] <= 0.0155

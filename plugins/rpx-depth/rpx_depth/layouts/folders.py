@@ -13,7 +13,7 @@ from rpx_depth.layouts.matching import (
     Findings,
     Pinhole,
     Positive,
-    Record,
+    RawRecord,
     files_by_stem,
     open_root,
     pinhole,
@@ -53,7 +53,7 @@ def open_folders(options: FoldersOptions, cache: Path) -> Manifest:
     for folder in walk_folders(depths):
         if not (images / folder.relative_to(depths)).is_dir():
             findings.match({}, files_by_stem(folder, DEPTHS))
-    defaults: Record = {}
+    defaults: RawRecord = {}
     if options.depth_scale is not None:
         defaults["depth_scale"] = options.depth_scale
     if options.intrinsics is not None:
@@ -65,7 +65,7 @@ def _index_folder(findings: Findings, place: Path, images: Path, depths: Path) -
     colour, depth = files_by_stem(images, IMAGES), files_by_stem(depths, DEPTHS)
     frames = findings.match(colour, depth)
     for frame in frames:
-        record: Record = {
+        record: RawRecord = {
             "id": (place / frame).as_posix(),
             "rgb": findings.name(colour[frame]),
             "depth": findings.name(depth[frame]),

@@ -13,7 +13,7 @@ from rpx_core.manifest import Manifest
 from rpx_depth.layouts.matching import (
     IMAGES,
     Findings,
-    Record,
+    RawRecord,
     files_by_stem,
     list_folders,
     open_root,
@@ -89,7 +89,7 @@ def _index_drive(findings: Findings, annotated: Path, bases: list[Path]) -> bool
     # Raw frames at both ends of a drive have no depth: that is how the benchmark is made.
     frames = findings.match({key: path for key, path in left.items() if key in depth}, depth)
     for frame in frames:
-        record: Record = {
+        record: RawRecord = {
             "id": f"{drive}_{frame}",
             "scene": drive,
             "sequence": drive,
@@ -105,7 +105,7 @@ def _index_drive(findings: Findings, annotated: Path, bases: list[Path]) -> bool
     return True
 
 
-def _read_cameras(path: Path) -> Record:
+def _read_cameras(path: Path) -> RawRecord:
     """Intrinsics of the left camera, of the right one, and their baseline; what the file has."""
     if not path.is_file():
         return {}
@@ -118,7 +118,7 @@ def _read_cameras(path: Path) -> Record:
         raise ManifestError(f"{path}: P_rect_02 and P_rect_03 must be numbers: {error}") from error
     if len(left) != 12:
         return {}
-    cameras: Record = {"intrinsics": _intrinsics(left)}
+    cameras: RawRecord = {"intrinsics": _intrinsics(left)}
     if len(right) == 12:
         # The last column is -fx times the camera's place along x.
         cameras["intrinsics_right"] = _intrinsics(right)
@@ -126,7 +126,7 @@ def _read_cameras(path: Path) -> Record:
     return cameras
 
 
-def _intrinsics(projection: list[float]) -> Record:
+def _intrinsics(projection: list[float]) -> RawRecord:
     return pinhole([projection[place] for place in (0, 5, 2, 6)])
 
 

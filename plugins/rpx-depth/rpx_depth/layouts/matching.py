@@ -23,7 +23,7 @@ TASK = "monocular_depth"
 _SHOWN = 10
 _LIST_LIMIT = 2**24
 
-Record = dict[str, Any]
+RawRecord = dict[str, Any]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Pinhole = tuple[Positive, Positive, float, float]
 """fx, fy, cx, cy in pixels."""
@@ -36,7 +36,7 @@ class Findings:
     root: Path
     expected: str
     """What a frame looks like in this layout, for the error when there is none."""
-    records: list[Record] = field(default_factory=list)
+    records: list[RawRecord] = field(default_factory=list)
     alone: list[str] = field(default_factory=list)
     """Names, relative to the root, of files without the counterpart that a record needs."""
     gaps: list[str] = field(default_factory=list)
@@ -168,7 +168,7 @@ def read_lines(path: Path) -> list[list[str]]:
     return [words for line in text.splitlines() if (words := line.split())]
 
 
-def pinhole(camera: Sequence[float]) -> Record:
+def pinhole(camera: Sequence[float]) -> RawRecord:
     """Intrinsics as a record lists them, from fx, fy, cx, cy."""
     return dict(zip(("fx", "fy", "cx", "cy"), camera, strict=True))
 

@@ -14,7 +14,7 @@ from rpx_depth.layouts.matching import (
     IMAGES,
     Findings,
     Pinhole,
-    Record,
+    RawRecord,
     files_by_stem,
     list_folder,
     list_folders,
@@ -56,7 +56,7 @@ def open_rpx(options: RpxOptions, cache: Path) -> Manifest:
     unposed: list[str] = []
     for scene in scenes:
         for number, phase in enumerate(Phase):
-            core: Record = {"scene": scene.name, "phase": phase.value}
+            core: RawRecord = {"scene": scene.name, "phase": phase.value}
             if scene.name in tiers:
                 core["difficulty"] = tiers[scene.name].value
             unposed += _index_phase(findings, scene / str(number), core)
@@ -70,7 +70,7 @@ def open_rpx(options: RpxOptions, cache: Path) -> Manifest:
     return findings.manifest({"name": "rpx", "pose_convention": "t265", "defaults": defaults})
 
 
-def _index_phase(findings: Findings, folder: Path, core: Record) -> list[str]:
+def _index_phase(findings: Findings, folder: Path, core: RawRecord) -> list[str]:
     """Add the frames of one phase; return the ids of those without a pose."""
     colour = files_by_stem(folder / "rgb", IMAGES)
     depth = files_by_stem(folder / "depth", DEPTHS)

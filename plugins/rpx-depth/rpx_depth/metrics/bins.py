@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
@@ -14,21 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
 from rpx_core.errors import ConfigError
 from rpx_core.state import Combine
+from rpx_depth.metrics.standard import standard_outputs
 from rpx_depth.pixel_errors import DepthSums, Mask, measure_errors, standard_set
 from rpx_depth.range_bins import ROBOTICS_BINS, RangeBins, bin_masks, square_root_bins
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
 
-REPORTED: Mapping[str, tuple[Literal["lower", "higher"], str, str]] = MappingProxyType(
-    {
-        "absrel": ("lower", "", "mean of |p - g| / g"),
-        "mae": ("lower", "m", "mean of |p - g|"),
-        "rmse": ("lower", "m", "root of the mean of (p - g)²"),
-        "silog": ("lower", "", "standard deviation of ln p - ln g"),
-        "delta1": ("higher", "", "answered pixels within a factor 1.25"),
-        "coverage": ("higher", "", "truth pixels that are answered"),
-    }
-)
-"""Direction, unit and meaning of the metrics that each range gets, of the standard set."""
+REPORTED = ("absrel", "mae", "rmse", "silog", "delta1", "coverage")
+"""The metrics of the standard set that each range gets."""
 
 _COUNTS = tuple(field.name for field in fields(DepthSums) if isinstance(field.default, int))
 _TOTALS = tuple(field.name for field in fields(DepthSums) if field.name not in _COUNTS)
@@ -119,14 +111,13 @@ def _read_bins(options: DepthBinsOptions) -> RangeBins:
 
 
 def _outputs(bins: RangeBins) -> dict[str, Output]:
+    standard = standard_outputs("pixels")
     outputs = {}
     for name, (near, far) in bins.bounds().items():
         place = f"{near:.4g} to {far:.4g} m"
-        for metric, (better, unit, summary) in REPORTED.items():
-            best, worst = (0.0, None) if better == "lower" else (1.0, 0.0)
-            outputs[f"{metric}_{name}"] = Output(
-                better=better, unit=unit, best=best, worst=worst, summary=f"{summary}, {place}"
-            )
+        for metric in REPORTED:
+            output = standard[metric]
+            outputs[f"{metric}_{name}"] = replace(output, summary=f"{output.summary}, {place}")
         outputs[f"truth_pixels_{name}"] = Output(
             better=None,
             unit="px",

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
-from rpx_depth.pixel_errors import DepthSums, measure_errors, standard_set
+from rpx_depth.metrics.standard import standard_outputs, standard_values
+from rpx_depth.pixel_errors import DepthSums, measure_errors
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
-
-PLAUSIBLE_RATIO = (0.1, 10.0)
-"""Between millimetres and metres lies a factor 1000, between 1/1000 and 1/256 of a unit 3.9."""
-
-
-def _error(summary: str, unit: str = "") -> Output:
-    return Output(better="lower", unit=unit, best=0.0, summary=summary)
-
-
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, summary=summary)
 
 
 class DepthErrors:
@@ -46,30 +35,7 @@ class DepthErrors:
     version: ClassVar[str] = "1"
     unit: ClassVar[Unit] = Unit.SAMPLE
     State: ClassVar[type] = DepthSums
-    outputs: Mapping[str, Output] = MappingProxyType(
-        {
-            "absrel": _error("mean of |p - g| / g"),
-            "sqrel": _error("mean of (p - g)² / g", "m"),
-            "mae": _error("mean of |p - g|", "m"),
-            "rmse": _error("root of the mean of (p - g)²", "m"),
-            "rmse_log": _error("root of the mean of (ln p - ln g)²"),
-            "log10": _error("mean of |log10 p - log10 g|"),
-            "silog": _error("standard deviation of ln p - ln g, a fraction"),
-            "silog100": _error("standard deviation of ln p - ln g, in percent", "%"),
-            "irmse": _error("root of the mean of (1/p - 1/g)²", "1/m"),
-            "delta1": _share("answered pixels within a factor 1.25"),
-            "delta2": _share("answered pixels within a factor 1.25²"),
-            "delta3": _share("answered pixels within a factor 1.25³"),
-            "delta1_of_truth": _share("truth pixels answered within a factor 1.25"),
-            "coverage": _share("truth pixels that are answered"),
-            "scale_ratio": Output(
-                better=None,
-                best=1.0,
-                plausible=PLAUSIBLE_RATIO,
-                summary="geometric mean of p / g; far from 1 means a wrong unit or scale",
-            ),
-        }
-    )
+    outputs: Mapping[str, Output] = MappingProxyType(standard_outputs("pixels"))
 
     def measure(
         self, sample: Sample, truth: DepthGroundTruth, prediction: DepthPrediction
@@ -80,6 +46,4 @@ class DepthErrors:
 
     def result(self, state: DepthSums) -> ResultMap:
         """The outputs of one image, or of the pooled pixels of many."""
-        pixels = int(state.pixels)
-        ratio = math.exp(float(state.log_signed) / pixels) if pixels else None
-        return {**standard_set(state), "scale_ratio": ratio}
+        return standard_values(state)

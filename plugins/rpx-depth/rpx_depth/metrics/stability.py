@@ -61,15 +61,18 @@ class DepthStability:
     outputs: Mapping[str, Output] = MappingProxyType(
         {
             "ts": Output(
-                better="higher", best=1.0,
+                better="higher",
+                best=1.0,
                 summary="1 minus the error of temporal change over the true change",
             ),
             "ts_coverage": Output(
-                better="higher", best=1.0, worst=0.0,
+                better="higher",
+                best=1.0,
+                worst=0.0,
                 summary="truth pixels seen in both frames and answered in both",
             ),
         }
-    )  # fmt: skip
+    )
 
     def measure(self, previous: Frame, current: Frame) -> StabilitySums | None:
         """Sums over the surface points seen in both frames, or None when they cannot be matched."""
@@ -123,11 +126,13 @@ class PublishedDepthStability:
     outputs: Mapping[str, Output] = MappingProxyType(
         {
             "ts": Output(
-                better="higher", best=1.0, worst=0.0,
+                better="higher",
+                best=1.0,
+                worst=0.0,
                 summary="published stability of adjacent depth maps",
             )
         }
-    )  # fmt: skip
+    )
 
     def measure(self, previous: Frame, current: Frame) -> PairScores | None:
         """The score of one pair, or None when the maps share no positive pixel."""

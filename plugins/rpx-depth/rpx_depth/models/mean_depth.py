@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Runtime, Sample
-from rpx_depth.resize import image_size
+from rpx_depth.inputs import image_size
 from rpx_depth.types import DepthPrediction
 
 

@@ -1,0 +1,94 @@
+"""What the records of depth tasks list: files, rectified right views, numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.arrays import load_array
+from rpx_core.documents import read_json
+from rpx_core.errors import ManifestError
+from rpx_core.files import Files
+from rpx_core.frames import load_intrinsics, load_rgb
+from rpx_core.records import Record
+from rpx_depth.types import DepthQuery
+
+
+def listed_file(record: Record, key: str) -> str:
+    """The path that a record lists under a key; raises ManifestError when it is none."""
+    name = record.assets.get(key)
+    if not isinstance(name, str):
+        raise ManifestError(f"sample {record.id}: `{key}` must be the path of a file")
+    return name
+
+
+def check_size(record: Record, key: str, shape: tuple[int, ...], rgb: NDArray[np.uint8]) -> None:
+    """Raise ManifestError unless what a key lists has the image's height and width."""
+    if shape == rgb.shape[:2]:
+        return
+    (height, width), (rows, columns) = shape, rgb.shape[:2]
+    raise ManifestError(
+        f"sample {record.id}: {key} {record.assets[key]} is {height}x{width}, but rgb "
+        f"{record.rgb} is {rows}x{columns} (height x width)",
+        hint="the two must show the same pixels; register them before listing them",
+    )
+
+
+def load_right_view(record: Record, files: Files, rgb: NDArray[np.uint8]) -> DepthQuery:
+    """The rectified right view of a record, of the image's size; empty where none is listed."""
+    if not record.has("rgb_right"):
+        return DepthQuery()
+    right = load_rgb(listed_file(record, "rgb_right"), files)
+    check_size(record, "rgb_right", right.shape[:2], rgb)
+    intrinsics = None
+    if record.has("intrinsics_right"):
+        intrinsics = load_intrinsics(record.assets["intrinsics_right"], record, files)
+    return DepthQuery(right, intrinsics, _baseline(record))
+
+
+def load_numbers(record: Record, files: Files, key: str) -> NDArray[Any]:
+    """The numbers under a key, from `.npy`, a single-array `.npz`, `.json`, or an inline list.
+
+    Lists give float64, with NaN for null. Raises ManifestError naming the file or sample.
+    """
+    value, where = record.assets.get(key), f"sample {record.id}: `{key}`"
+    if isinstance(value, str):
+        where, data = value, files.read(value)
+        if not value.lower().endswith(".json"):
+            return load_array(data, name=where)
+        value = read_json(data, source=where)
+    return parse_numbers(value, where)
+
+
+def parse_numbers(value: object, where: str) -> NDArray[np.float64]:
+    """The float64 array of a (nested) list of numbers, null becoming NaN; else a ManifestError."""
+    problem = "a list of numbers was expected"
+    if not isinstance(value, list):
+        raise ManifestError(f"{where}: {problem}, not {type(value).__name__}")
+    try:
+        array = np.asarray(value)
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ManifestError(f"{where}: {problem}: {error}") from error
+    if array.dtype.kind not in "iufO":
+        raise ManifestError(f"{where}: {problem}, not of {array.dtype}")
+    return numbers
+
+
+def _baseline(record: Record) -> float | None:
+    baseline = record.assets.get("baseline_m")
+    if baseline is None:
+        return None
+    if (
+        isinstance(baseline, bool)
+        or not isinstance(baseline, int | float)
+        or not 0 < baseline < math.inf
+    ):
+        raise ManifestError(
+            f"sample {record.id}: baseline_m is {baseline!r}; a positive number of metres was "
+            "expected"
+        )
+    return baseline

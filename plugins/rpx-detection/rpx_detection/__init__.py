@@ -1,0 +1,1 @@
+"""Detection, visual grounding and tracking for rpx: tasks, metrics, models."""

@@ -1,0 +1,1 @@
+"""Folder layouts in which detection data is usually kept."""

@@ -1,0 +1,168 @@
+"""Layout `yolo`: images, and beside them a text file of boxes for each."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from rpx_core.errors import ManifestError
+from rpx_core.files import FILE_LIMIT, read_file
+from rpx_core.image_formats import read_image_header
+from rpx_core.manifest import Manifest, build_manifest
+from rpx_core.records import natural_key
+
+Record = dict[str, Any]
+
+_IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
+_TEXT_LIMIT = 2**24
+_SHOWN = 10
+
+
+class YoloOptions(BaseModel):
+    """`root` holds `images` and `labels`, each maybe with a folder per `split`.
+
+    Class names come from `names`, else from `data.yaml`, `dataset.yaml`, `classes.txt` or
+    `obj.names` in the root.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    root: Path
+    split: str | None = None
+    names: tuple[str, ...] = ()
+
+
+def open_yolo(options: YoloOptions, cache: Path) -> Manifest:
+    """Index images with their boxes; an image without a label file has no objects.
+
+    A line is `class x y width height`: an index, then the centre and size of the box as fractions
+    of the image. Label files without an image are named in a warning.
+    """
+    root = options.root.expanduser().resolve()
+    folder = root / "images" / (options.split or "")
+    if not folder.is_dir():
+        raise ManifestError(
+            f"{folder}: no such folder", hint="the layout is ROOT/images/... and ROOT/labels/..."
+        )
+    names = options.names or _read_names(root)
+    images = [path for path in folder.rglob("*") if path.suffix.lower() in _IMAGES]
+    images.sort(key=lambda path: natural_key(path.relative_to(folder).as_posix()))
+    if not images:
+        raise ManifestError(f"{folder}: holds no images ({', '.join(_IMAGES)})")
+    records = [_record(root, path, names) for path in images]
+    manifest = build_manifest(
+        {
+            "name": "-".join(part for part in (root.name, options.split) if part),
+            "tasks": ["object_detection", "open_vocab_detection"],
+            "defaults": {"vocabulary": list(names)},
+        },
+        records,
+        root=root,
+    )
+    return replace(manifest, warnings=(*manifest.warnings, *_lonely(root, options.split, images)))
+
+
+def _record(root: Path, image: Path, names: tuple[str, ...]) -> Record:
+    place = image.relative_to(root / "images")
+    labels = (root / "labels" / place).with_suffix(".txt")
+    boxes = []
+    if labels.is_file():
+        content = read_file(image, source=str(image), limit=FILE_LIMIT)
+        header = read_image_header(content, name=str(image))
+        boxes = _read_labels(labels, names, (header.width, header.height))
+    return {
+        "id": place.with_suffix("").as_posix(),
+        "rgb": image.relative_to(root).as_posix(),
+        "boxes": boxes,
+    }
+
+
+def _read_labels(path: Path, names: tuple[str, ...], size: tuple[int, int]) -> list[Record]:
+    boxes = []
+    for number, line in enumerate(_read_text(path).splitlines(), 1):
+        words, where = line.split(), f"{path}, line {number}"
+        if not words:
+            continue
+        try:
+            index, numbers = int(words[0]), [float(word) for word in words[1:]]
+        except ValueError as error:
+            raise ManifestError(f"{where}: {error}") from error
+        if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
+            raise ManifestError(
+                f"{where}: {len(words)} numbers; class, x, y, width and height were expected",
+                hint="polygons and turned boxes are other formats",
+            )
+        if not 0 <= index < len(names):
+            raise ManifestError(f"{where}: class {index} is not one of the {len(names)} names")
+        boxes.append({"bbox": _corners(numbers, size), "label": names[index]})
+    return boxes
+
+
+def _corners(numbers: list[float], size: tuple[int, int]) -> list[float]:
+    x, y, width, height = (value * side for value, side in zip(numbers, size * 2, strict=True))
+    return [x - width / 2, y - height / 2, x + width / 2, y + height / 2]
+
+
+def _lonely(root: Path, split: str | None, images: list[Path]) -> list[str]:
+    """A warning that names label files without an image."""
+    known = {path.relative_to(root / "images").with_suffix("") for path in images}
+    folder = root / "labels"
+    lonely = [
+        place.as_posix()
+        for path in sorted((folder / (split or "")).rglob("*.txt"))
+        if (place := path.relative_to(folder)).with_suffix("") not in known
+        and path.name != "classes.txt"
+    ]
+    if not lonely:
+        return []
+    return [f"{len(lonely)} label files without an image: {', '.join(lonely[:_SHOWN])}"]
+
+
+def _read_names(root: Path) -> tuple[str, ...]:
+    for name in ("data.yaml", "dataset.yaml"):
+        if (root / name).is_file():
+            return _names_of_yaml(_read_text(root / name), root / name)
+    for name in ("classes.txt", "obj.names", "labels/classes.txt"):
+        if (root / name).is_file():
+            lines = (line.strip() for line in _read_text(root / name).splitlines())
+            return tuple(line for line in lines if line)
+    raise ManifestError(
+        f"{root}: nothing says what the classes are called",
+        hint='add data.yaml or classes.txt, or --set names=\'["person", "car"]\'',
+    )
+
+
+def _names_of_yaml(text: str, path: Path) -> tuple[str, ...]:
+    """The names in one of the three forms that YOLO files have: [a, b], - a, 0: a."""
+    inline = re.search(r"^names:\s*\[(.*?)\]", text, re.MULTILINE | re.DOTALL)
+    if inline:
+        return tuple(_unquote(word) for word in inline[1].split(",") if word.strip())
+    block = re.search(r"^names:\s*(?:#.*)?\n((?:(?:[ \t]+|-).*\n?|[ \t]*\n)+)", text, re.MULTILINE)
+    entries = re.findall(r"^\s*(?:-|(\d+):)\s*(.+?)\s*$", block[1] if block else "", re.MULTILINE)
+    numbers = [int(number) for number, _ in entries if number]
+    if not entries or numbers not in ([], list(range(len(entries)))):
+        raise ManifestError(
+            f"{path}: `names` is no list of class names, or skips some",
+            hint='--set names=\'["person", "car"]\' says them here',
+        )
+    return tuple(_unquote(name) for _, name in entries)
+
+
+def _unquote(word: str) -> str:
+    """A plain or quoted word, without the comment behind it."""
+    word = word.strip()
+    quoted = re.match(r"""(['"])(.*?)\1""", word)
+    return quoted[2] if quoted else re.sub(r"\s+#.*", "", word)
+
+
+def _read_text(path: Path) -> str:
+    content = read_file(path, source=str(path), limit=_TEXT_LIMIT)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"{path}: is not UTF-8 text: {error}") from error

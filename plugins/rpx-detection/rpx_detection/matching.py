@@ -1,0 +1,130 @@
+"""Greedy matching of detections with objects, for many images, size ranges and thresholds at once.
+
+The rule is COCO's: from the highest score down, a detection takes, of the objects of its image
+and class that no other took, the one it overlaps most (the later one where overlaps are equal),
+if that reaches the threshold. Objects that count are preferred to ignored ones; a crowd may be
+taken any number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_detection.boxes import ALMOST_ONE, Boxes, intersections
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Matchable:
+    """Boxes in the order in which they are matched, grouped into cells: one image, one class.
+
+    `cells` (N,) is non-decreasing, `extents` (N,) the areas behind the IoU, `out` (ranges, N) marks
+    what does not count in a size range.
+    """
+
+    cells: Indices
+    boxes: Boxes
+    extents: Floats
+    out: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Of each detection, by size range and threshold (ranges, thresholds, N): hit, and not counted.
+
+    A detection that is neither is a false alarm.
+    """
+
+    hits: Flags
+    ignored: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """Pairs that overlap enough for the lowest threshold, in the order in which they compete.
+
+    `turns` are bounds between pairs of detections that come first, second, ... in their cell.
+    """
+
+    detections: Indices
+    objects: Indices
+    overlaps: Floats
+    turns: Indices
+
+
+def match(
+    detections: Matchable, objects: Matchable, crowds: Flags, thresholds: tuple[float, ...]
+) -> Matches:
+    """Match every cell at once; what `out` marks of an unmatched detection leaves it uncounted."""
+    limits = np.minimum(thresholds, ALMOST_ONE)
+    shape = (len(objects.out), len(limits), len(detections.cells))
+    hits = np.zeros(shape, np.bool_)
+    ignored = np.repeat(detections.out[:, None], len(limits), axis=1)
+    taken = np.zeros((*shape[:2], len(objects.cells)), np.bool_)
+    candidates = _find_candidates(detections, objects, crowds, float(limits.min()))
+    for part in _turns(candidates):
+        pairs = candidates.objects[part]
+        counted = ~objects.out.take(pairs, axis=1)
+        free = ~taken.take(pairs, axis=2) | crowds[pairs]
+        eligible = free & (candidates.overlaps[part] >= limits[:, None])
+        # Pairs of a detection are sorted by overlap, so its best one has the highest place.
+        places = np.arange(len(pairs)) + len(pairs) * counted
+        choices = np.where(eligible, places[:, None], -1)
+        found, starts = np.unique(candidates.detections[part], return_index=True)
+        best = np.maximum.reduceat(choices, starts, axis=2)
+        size, limit, detection = np.nonzero(best >= 0)
+        chosen = best[size, limit, detection] % len(pairs)
+        taken[size, limit, pairs[chosen]] = True
+        hits[size, limit, found[detection]] = counted[size, chosen]
+        ignored[size, limit, found[detection]] = ~counted[size, chosen]
+    return Matches(hits, ignored)
+
+
+def _turns(candidates: _Candidates) -> Iterator[slice]:
+    return (slice(start, end) for start, end in pairwise(candidates.turns.tolist()))
+
+
+def _find_candidates(
+    detections: Matchable, objects: Matchable, crowds: Flags, lowest: float
+) -> _Candidates:
+    first, second = _pair_up(detections.cells, objects.cells)
+    shared = intersections(detections.boxes[first], objects.boxes[second])
+    own = detections.extents[first]
+    # A crowd is no object: what counts is how much of the detection lies in it.
+    union = np.where(crowds[second], own, own + objects.extents[second] - shared)
+    overlaps = np.divide(shared, union, out=np.zeros_like(shared), where=shared > 0)
+    enough = overlaps >= lowest
+    first, second, overlaps = first[enough], second[enough], overlaps[enough]
+    turns = _turn_of(first, detections.cells)
+    order = np.lexsort((second, overlaps, first, turns))
+    bounds = np.searchsorted(turns[order], np.arange(turns.max(initial=-1) + 2))
+    return _Candidates(first[order], second[order], overlaps[order], bounds)
+
+
+def _pair_up(detections: Indices, objects: Indices) -> tuple[Indices, Indices]:
+    """Every detection with every object of its cell, in order of the detections."""
+    start = np.searchsorted(objects, detections, "left")
+    counts = np.searchsorted(objects, detections, "right") - start
+    first = np.repeat(np.arange(len(detections)), counts)
+    ends = np.cumsum(counts)
+    second = np.arange(len(first)) + np.repeat(start - ends + counts, counts)
+    return first, second
+
+
+def _turn_of(detections: Indices, cells: Indices) -> Indices:
+    """How many candidates of its cell come before each detection (of non-decreasing ones).
+
+    Detections without candidates change nothing, so they take no turn.
+    """
+    distinct, inverse = np.unique(detections, return_inverse=True)
+    own = cells[distinct]
+    turns = np.arange(len(distinct)) - np.searchsorted(own, own, "left")
+    return np.asarray(turns[inverse])

@@ -1,0 +1,1 @@
+"""Metrics of detection and grounding, one module per family."""

@@ -1,0 +1,1 @@
+"""Detectors that need no learned weights, one module per model."""

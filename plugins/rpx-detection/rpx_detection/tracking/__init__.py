@@ -1,0 +1,1 @@
+"""Object tracking: task, metrics, models."""

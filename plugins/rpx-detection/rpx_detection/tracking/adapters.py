@@ -1,0 +1,57 @@
+"""From a Python function that keeps state to a tracker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.contracts import Runtime, Sample
+from rpx_core.errors import AdapterError
+from rpx_detection.tracking.annotations import Origin, read_tracks
+from rpx_detection.tracking.types import TrackletPrediction
+
+TrackingFunction = Callable[[NDArray[np.uint8]], Any]
+"""Takes uint8 RGB (H, W, 3), returns a list of `{"track_id", "box", "score"?, "label"?}`."""
+
+
+class NumpyTrackingModel:
+    """Calls a function on the frames of each sequence in order; what it remembers is its own.
+
+    A function without `reset()` is told nothing of where a sequence ends: its ids should then
+    depend on the image alone, or never come again.
+    """
+
+    task = "object_tracking"
+
+    def __init__(self, function: TrackingFunction, name: str) -> None:
+        self.name = name
+        self._function = function
+
+    def setup(self) -> None:
+        """Nothing to load: the function is there."""
+
+    def reset(self) -> None:
+        """A new sequence begins."""
+        forget = getattr(self._function, "reset", None)
+        if callable(forget):
+            forget()
+
+    def predict(self, batch: Sequence[Sample]) -> list[TrackletPrediction]:
+        """The tracks of each frame; raises AdapterError when the function returns no such list."""
+        return [self._predict(sample) for sample in batch]
+
+    def _predict(self, sample: Sample) -> TrackletPrediction:
+        if sample.rgb is None:
+            raise AdapterError(f"sample {sample.id}: {self.name} needs an image; none is listed")
+        # A copy: what the function scribbles on its input must not reach the report.
+        answer = self._function(np.array(sample.rgb))
+        origin = Origin(f"sample {sample.id}: {self.name}", AdapterError)
+        return TrackletPrediction(read_tracks(answer, origin))
+
+
+def wrap(function: TrackingFunction, options: None, runtime: Runtime) -> NumpyTrackingModel:
+    """The function as a model, for the engine."""
+    return NumpyTrackingModel(function, getattr(function, "__name__", type(function).__name__))

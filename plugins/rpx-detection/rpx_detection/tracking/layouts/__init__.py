@@ -1,0 +1,1 @@
+"""Folder layouts of tracking data."""

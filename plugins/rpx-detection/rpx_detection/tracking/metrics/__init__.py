@@ -1,0 +1,1 @@
+"""Tracking metrics over whole sequences, one module per family."""

@@ -1,0 +1,240 @@
+"""COCO and YOLO folders as manifests, and COCO results as prediction files."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rpx_core.contracts import Sample
+from rpx_core.errors import ManifestError
+from rpx_core.images import encode_png
+from rpx_core.state import fold
+from rpx_detection.coco_results import convert, main
+from rpx_detection.detection import ObjectDetection, ObjectDetectionOptions
+from rpx_detection.layouts.coco import CocoOptions, open_coco
+from rpx_detection.layouts.yolo import YoloOptions, open_yolo
+from rpx_detection.metrics.average_precision import CocoDetection
+
+PICTURE = encode_png(np.zeros((240, 320, 3), np.uint8))
+TASK = ObjectDetection(ObjectDetectionOptions())
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def coco(tmp_path):
+    """Two images, categories 3 and 18, and a crowd."""
+    document = {
+        "images": [
+            {"id": 42, "file_name": "000042.png", "width": 320, "height": 240},
+            {"id": 7, "file_name": "000007.png", "width": 320, "height": 240},
+        ],
+        "categories": [{"id": 18, "name": "dog"}, {"id": 3, "name": "car"}],
+        "annotations": [
+            {"id": 0, "image_id": 7, "category_id": 3, "bbox": [10.5, 20, 30, 40], "area": 900.25},
+            {"id": 1, "image_id": 42, "category_id": 18, "bbox": [0, 0, 50, 60], "iscrowd": 1},
+            {"id": 2, "image_id": 42, "category_id": 3, "bbox": [5, 5, 0, 9], "area": 0},
+        ],
+    }
+    write(tmp_path / "annotations" / "instances_val2017.json", json.dumps(document))
+    for name in ("000042.png", "000007.png"):
+        write(tmp_path / "val2017" / name, PICTURE)
+    return tmp_path, document
+
+
+def load_all(manifest) -> dict[str, Sample]:
+    records = manifest.records(manifest.entries)
+    return {record.id: TASK.load(record, manifest.files) for record in records}
+
+
+def test_coco_folder_is_indexed_in_the_order_of_image_ids(coco):
+    root, _ = coco
+    manifest = open_coco(CocoOptions(root=root), root)
+    assert manifest.name == "val2017"
+    assert [entry.id for entry in manifest.entries] == ["000007", "000042"]
+    samples = load_all(manifest)
+    first, second = samples["000007"].ground_truth, samples["000042"].ground_truth
+    assert first.boxes.tolist() == [[10.5, 20, 40.5, 60]]
+    assert (first.labels, first.area.tolist()) == (("car",), [900.25])
+    assert (second.labels, second.crowd.tolist()) == (("dog",), [True])
+    assert samples["000007"].query.vocabulary == ("car", "dog")
+    assert samples["000007"].metadata == {"image_id": 7}
+    assert any("1 instances whose box has no area" in text for text in manifest.warnings)
+    assert any("2 instances have no area of their own" in text for text in manifest.warnings)
+
+
+def test_lvis_lists_become_labels(coco):
+    root, document = coco
+    document["images"][0] |= {"neg_category_ids": [3], "not_exhaustive_category_ids": [18]}
+    write(root / "annotations" / "instances_val2017.json", json.dumps(document))
+    truth = load_all(open_coco(CocoOptions(root=root), root))["000042"].ground_truth
+    assert (truth.negative_labels, truth.not_exhaustive_labels) == ({"car"}, {"dog"})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d.pop("images"), "lacks the list `images`"),
+        (lambda d: d["annotations"][0].pop("bbox"), r"annotations\[0\] lacks bbox"),
+        (lambda d: d["annotations"][0].update(image_id="7"), "there is no image '7'"),
+        (lambda d: d["annotations"][0].update(category_id=99), "there is no category 99"),
+        (lambda d: d["annotations"][0].update(bbox=[1, 2, 3]), "bbox must be"),
+        (lambda d: d["categories"][0].update(name="car"), "name 'car' occurs twice"),
+        (lambda d: d["images"][0].update(id=7), "id 7 occurs twice"),
+        (lambda d: d["images"][0].update(id="7"), "a whole number"),
+    ],
+)
+def test_annotation_files_that_break_the_format_are_refused(coco, change, words):
+    root, document = coco
+    change(document)
+    write(root / "annotations" / "instances_val2017.json", json.dumps(document))
+    with pytest.raises(ManifestError, match=words):
+        open_coco(CocoOptions(root=root), root)
+
+
+def test_coco_folders_that_are_ambiguous_or_empty_are_refused(coco, tmp_path):
+    root, document = coco
+    with pytest.raises(ManifestError, match="no such folder"):
+        open_coco(CocoOptions(root=root / "absent"), root)
+    (root / "void").mkdir()
+    with pytest.raises(ManifestError, match="no annotations"):
+        open_coco(CocoOptions(root=root / "void"), root)
+    write(root / "annotations" / "instances_train2017.json", json.dumps(document))
+    with pytest.raises(ManifestError, match="several annotation files"):
+        open_coco(CocoOptions(root=root), root)
+    with pytest.raises(ManifestError, match="lies in none of train2017"):
+        open_coco(CocoOptions(root=root, annotations="annotations/instances_train2017.json"), root)
+
+
+def results_of(document):
+    return [
+        {"image_id": 7, "category_id": 3, "bbox": [10.5, 20, 30, 40], "score": 0.9},
+        {"image_id": 42, "category_id": 18, "bbox": [1, 1, 9, 9], "score": 0.8},
+        {"image_id": 42, "category_id": 3, "bbox": [100, 100, 9, 9], "score": 0.95},
+    ]
+
+
+def test_coco_results_become_prediction_files_of_every_image(coco):
+    root, document = coco
+    instances = root / "annotations" / "instances_val2017.json"
+    write(root / "results.json", json.dumps(results_of(document)))
+    assert convert(root / "results.json", instances, root / "out") == 2
+    samples = load_all(open_coco(CocoOptions(root=root), root))
+    metric = CocoDetection()
+    states = []
+    for name, sample in sorted(samples.items()):
+        data = (root / "out" / f"{name}.json").read_bytes()
+        prediction = TASK.validate(TASK.read_prediction(data, name), sample)
+        states.append(metric.measure(sample, sample.ground_truth, prediction))
+    values = metric.result(fold(states))
+    # The only car is found below one false alarm; the dog detection lies in a crowd of dogs.
+    assert (values["ap50"], values["classes"]) == (pytest.approx(0.5), 1)
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ({"image_id": "7"}, r"image_id that is not annotated: '7' \(str\)"),
+        ({"image_id": 8}, r"image_id that is not annotated: 8 \(int\)"),
+        ({"category_id": 1}, "category_id that is not annotated: 1"),
+        ({"bbox": [1, 2, 3]}, "result 0: bbox"),
+        ({"score": None}, "result 0: bbox"),
+        ({"score": True}, "result 0: bbox"),
+    ],
+)
+def test_results_that_belong_nowhere_are_an_error(coco, result, words):
+    # RW-015
+    root, document = coco
+    broken = [results_of(document)[0] | result]
+    write(root / "results.json", json.dumps(broken))
+    instances = root / "annotations" / "instances_val2017.json"
+    with pytest.raises(ManifestError, match=words):
+        convert(root / "results.json", instances, root / "out")
+    assert not (root / "out").exists()
+
+
+def test_converter_command_says_what_went_wrong(coco):
+    root, _ = coco
+    instances = root / "annotations" / "instances_val2017.json"
+    write(root / "results.json", "[]")
+    arguments = [str(root / "results.json"), "--annotations", str(instances), "--output"]
+    good = CliRunner().invoke(main, [*arguments, str(root / "out")])
+    assert (good.exit_code, good.output.split(": ")[-1]) == (0, "2 files\n")
+    write(root / "results.json", "{}")
+    bad = CliRunner().invoke(main, [*arguments, str(root / "out")])
+    assert bad.exit_code == 2
+    assert "a list of results was expected" in bad.output
+
+
+@pytest.fixture
+def yolo(tmp_path):
+    write(tmp_path / "images" / "val" / "frame_2.png", PICTURE)
+    write(tmp_path / "images" / "val" / "frame_10.png", PICTURE)
+    write(tmp_path / "labels" / "val" / "frame_2.txt", "1 0.5 0.5 0.25 0.5\n\n0 0.1 0.1 0.1 0.1\n")
+    write(tmp_path / "classes.txt", "mug\nbox\n")
+    return tmp_path
+
+
+def test_yolo_folder_is_indexed_with_backgrounds(yolo):
+    write(yolo / "labels" / "val" / "lonely.txt", "0 0.5 0.5 0.1 0.1\n")
+    manifest = open_yolo(YoloOptions(root=yolo, split="val"), yolo)
+    samples = load_all(manifest)
+    assert list(samples) == ["val/frame_2", "val/frame_10"]
+    truth = samples["val/frame_2"].ground_truth
+    assert truth.boxes == pytest.approx(np.array([[120, 60, 200, 180], [16, 12, 48, 36]]))
+    assert truth.labels == ("box", "mug")
+    assert samples["val/frame_10"].ground_truth.labels == ()
+    assert samples["val/frame_2"].query.vocabulary == ("mug", "box")
+    assert manifest.warnings == ("1 label files without an image: val/lonely.txt",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "path: .\nnames: [mug, 'box']\nnc: 2\n",
+        'names:\n  0: mug\n  1: "box"  # square\nval: images/val\n',
+        "names:\n- mug\n- box\n",
+        "nc: 2\nnames:  # two\n  - mug\n\n  - box\n",
+    ],
+)
+def test_class_names_are_read_from_yaml(yolo, text):
+    write(yolo / "data.yaml", text)
+    manifest = open_yolo(YoloOptions(root=yolo), yolo)
+    assert load_all(manifest)["val/frame_2"].query.vocabulary == ("mug", "box")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("data.yaml", "names: mug\n", "no list of class names"),
+        ("data.yaml", "names:\n  0: mug\n  2: box\n", "skips some"),
+        ("labels/val/frame_2.txt", "2 0.5 0.5 0.1 0.1", "line 1: class 2 is not one of the 2"),
+        ("labels/val/frame_2.txt", "0 0.5 0.5 0.1", "4 numbers"),
+        ("labels/val/frame_2.txt", "0 0.5 0.5 0.1 nan", "5 numbers"),
+        ("labels/val/frame_2.txt", "mug 0.5 0.5 0.1 0.1", "line 1"),
+        ("labels/val/frame_2.txt", b"\xff\xfe", "not UTF-8"),
+        ("images/val/frame_2.png", b"nothing", "frame_2.png"),
+    ],
+)
+def test_yolo_folders_that_break_the_format_are_refused(yolo, name, content, words):
+    write(yolo / name, content)
+    with pytest.raises(ManifestError, match=words):
+        open_yolo(YoloOptions(root=yolo), yolo)
+
+
+def test_yolo_folders_without_images_or_names_are_refused(yolo):
+    with pytest.raises(ManifestError, match="no such folder"):
+        open_yolo(YoloOptions(root=yolo, split="train"), yolo)
+    (yolo / "images" / "void").mkdir()
+    with pytest.raises(ManifestError, match="holds no images"):
+        open_yolo(YoloOptions(root=yolo, split="void"), yolo)
+    (yolo / "classes.txt").unlink()
+    with pytest.raises(ManifestError, match="what the classes are called"):
+        open_yolo(YoloOptions(root=yolo), yolo)
+    manifest = open_yolo(YoloOptions(root=yolo, names=("a", "b")), yolo)
+    assert load_all(manifest)["val/frame_2"].ground_truth.labels == ("b", "a")

@@ -1,0 +1,1 @@
+"""Instance and semantic segmentation for rpx."""

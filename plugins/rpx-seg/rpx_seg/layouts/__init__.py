@@ -1,0 +1,1 @@
+"""Folder layouts in which segmentation data is usually kept."""

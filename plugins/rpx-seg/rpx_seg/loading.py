@@ -1,0 +1,107 @@
+"""What both segmentation tasks load and check alike."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.contracts import Sample
+from rpx_core.errors import ManifestError, ModelError
+from rpx_core.files import Files
+from rpx_core.images import decode_depth
+from rpx_core.records import Record
+from rpx_core.warp import is_measured
+from rpx_seg.mask_files import Encoding, decode_mask
+from rpx_seg.overlaps import VOID
+from rpx_seg.resize import resize_labels
+from rpx_seg.types import LabelMap
+
+Resize = Literal["error", "nearest"]
+"""What is done to a prediction of another size than the image."""
+
+
+def load_mask(record: Record, key: str, files: Files, encoding: Encoding = "ids") -> LabelMap:
+    """The label map that a record lists under this key."""
+    name = listed(record, key)
+    return decode_mask(files.read(name), name=name, encoding=encoding)
+
+
+def load_depth(record: Record, files: Files) -> NDArray[np.float32] | None:
+    """The depth map that a record lists, 0 where nothing was measured; None without one."""
+    if not record.has("depth"):
+        return None
+    name = listed(record, "depth")
+    depth = decode_depth(files.read(name), name=name, scale=record.assets.get("depth_scale"))
+    return np.where(is_measured(depth), depth, np.float32(0))
+
+
+def listed(record: Record, key: str) -> str:
+    """The path that a record lists under this key; raises ManifestError when it is none."""
+    name = record.assets.get(key)
+    if not isinstance(name, str):
+        raise ManifestError(f"sample {record.id}: `{key}` must be the path of a file")
+    return name
+
+
+def check_size(record: Record, key: str, shape: tuple[int, ...], sample: Sample) -> None:
+    """Raise ManifestError unless this asset has the size of the image."""
+    if sample.rgb is None:
+        raise ManifestError(f"sample {record.id}: no `rgb` is listed; segmentation needs an image")
+    rows, columns = sample.rgb.shape[:2]
+    if shape != (rows, columns):
+        raise ManifestError(
+            f"sample {record.id}: {key} {record.assets[key]} is {shape[0]}x{shape[1]}, but rgb "
+            f"{record.rgb} is {rows}x{columns} (height x width)",
+            hint="the two must show the same pixels",
+        )
+
+
+def make_void(mask: LabelMap, ids: frozenset[int]) -> LabelMap:
+    """The label map with these ids turned into void."""
+    if not ids:
+        return mask
+    return np.where(np.isin(mask, sorted(ids)), np.int32(VOID), mask)
+
+
+def check_mask(mask: Any, sample: Sample, shape: tuple[int, ...], resize: Resize) -> LabelMap:
+    """A predicted label map as an int32 copy of its own, of the ground truth's shape.
+
+    Raises ModelError naming the sample for anything but whole numbers from 0 in (H, W).
+    """
+    problem, hint = _find_problem(mask, shape)
+    if problem is None and mask.shape != shape and resize == "error":
+        problem = f"is {mask.shape}; the ground truth is {shape}"
+        hint = "resize in the model or adapter, or --set options.resize='\"nearest\"'"
+    if problem is not None:
+        raise ModelError(f"sample {sample.id}: the predicted mask {problem}", hint=hint)
+    own: LabelMap = np.array(mask, dtype=np.int32, order="C", copy=True, subok=False)
+    return np.ascontiguousarray(resize_labels(own, (shape[0], shape[1])), dtype=np.int32)
+
+
+def _find_problem(mask: Any, shape: tuple[int, ...]) -> tuple[str | None, str | None]:
+    if not isinstance(mask, np.ndarray):
+        return (
+            f"is a {type(mask).__name__}; a numpy array was expected",
+            "convert tensors with .cpu().numpy()",
+        )
+    if mask.ndim != 2 or mask.size == 0:
+        colours = mask.ndim == 3 and mask.shape[2] in (3, 4)
+        return (
+            f"has shape {mask.shape}; {tuple(shape)} was expected",
+            "a mask holds one id per pixel, not colours" if colours else None,
+        )
+    if mask.dtype.kind not in "iub":
+        return (
+            f"has dtype {mask.dtype}; whole ids were expected",
+            "threshold probabilities, or take the argmax over classes, in the model or adapter",
+        )
+    if mask.min() < 0:
+        return (
+            f"holds the negative id {mask.min()}; ids start at 0",
+            "shift ids by 1 when -1 means none and 0 is a segment",
+        )
+    if mask.max() > np.iinfo(np.int32).max:
+        return f"holds the id {mask.max()}, which does not fit 32 bits", "number segments from 1"
+    return None, None

@@ -1,0 +1,1 @@
+"""Segmentation metrics, one module per family."""

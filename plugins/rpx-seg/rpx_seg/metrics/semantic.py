@@ -1,0 +1,167 @@
+"""IoU and its relatives from the confusion matrix of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.state import Combine
+from rpx_seg import confusion
+from rpx_seg.classes import ClassName, check_names, output_name
+from rpx_seg.confusion import Confusion, mean_over
+from rpx_seg.overlaps import LabelPairs, Vector, count_pairs
+from rpx_seg.taxonomy import ClassId
+from rpx_seg.types import SemanticGroundTruth, SemanticPrediction
+
+Column = Annotated[NDArray[np.int64], Combine.CAT]
+
+
+class SemanticIouOptions(BaseModel):
+    """`classes` are ids by name: each gets outputs of its own, and together they make miou_all.
+
+    Ids in `exclude` are left out of every mean over classes; their pixels still count as errors
+    of other classes. To leave pixels out, see the task's option `ignore`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    classes: dict[ClassName, ClassId] = Field(default_factory=dict)
+    exclude: tuple[ClassId, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> SemanticIouOptions:
+        check_names(self.classes)
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionCells:
+    """The cells of a confusion matrix that are not zero: true and predicted class, pixels.
+
+    -1 is void as true class, and no answer as predicted one. Cells may repeat: they add up.
+    """
+
+    truth: Column
+    prediction: Column
+    pixels: Column
+
+
+class SemanticIou:
+    """IoU per class and its means, from the confusion matrix of (H, W) class maps.
+
+    With TP, FP, FN the pixels of a class: IoU = TP / (TP + FP + FN), Dice = 2 TP / (2 TP + FP +
+    FN), recall = TP / (TP + FN), precision = TP / (TP + FP).
+
+    miou is the mean IoU over the classes in the truth or the prediction, so an invented class
+    costs; miou_truth that over the classes in the truth alone; miou_all, where `classes` are given,
+    that over all of them, 0 for one that occurs nowhere. dice is the mean over the classes of
+    miou, mean_accuracy the mean recall over those in the truth, pixel_accuracy the share of right
+    pixels, fwiou the IoU weighted by true pixels. 0 to 1, higher is better. classes is how many
+    are behind miou, pixels and ignored_pixels those judged and void.
+
+    Void pixels are left out altogether; a pixel without answer is wrong, but no false positive. A
+    class that occurs on neither side is undefined, never 0 or 1, except in miou_all. `pooled` (the
+    headline, and what benchmarks publish) adds up the pixels of all images; `sample` averages
+    images, in which most classes are missing.
+
+    Traps: the three means differ, so compare equal names only. Ignoring the pixels of a class
+    instead of excluding it from the mean hides every false positive on it.
+    """
+
+    version: ClassVar[str] = "1"
+    unit: ClassVar[Unit] = Unit.SAMPLE
+    State: ClassVar[type] = ConfusionCells
+
+    def __init__(self, options: SemanticIouOptions) -> None:
+        self._classes = dict(options.classes)
+        self._excluded = np.array(options.exclude, np.int64)
+        self.outputs: Mapping[str, Output] = MappingProxyType(
+            {**_OUTPUTS, **_class_outputs(self._classes)}
+        )
+
+    def measure(
+        self, sample: Sample, truth: SemanticGroundTruth, prediction: SemanticPrediction
+    ) -> ConfusionCells | None:
+        """Counts of one image, or None when all of it is void."""
+        pairs = count_pairs(truth.mask, prediction.mask)
+        if pairs.first[-1] < 0:
+            return None
+        return ConfusionCells(pairs.first, pairs.second, pairs.pixels)
+
+    def result(self, state: ConfusionCells) -> ResultMap:
+        """The outputs of one image, or of the pooled pixels of many."""
+        pairs = LabelPairs(state.truth, state.prediction, state.pixels)
+        table = confusion.tabulate(pairs, set(self._classes.values()))
+        iou, recall = confusion.iou(table), confusion.recall(table)
+        averaged = ~np.isin(table.classes, self._excluded)
+        values: dict[str, float | None] = {
+            "miou": mean_over(iou, averaged),
+            "miou_truth": mean_over(iou, averaged & (table.true > 0)),
+            "dice": mean_over(confusion.dice(table), averaged),
+            "mean_accuracy": mean_over(recall, averaged),
+            "pixel_accuracy": confusion.pixel_accuracy(table),
+            "fwiou": confusion.frequency_weighted_iou(table),
+            "classes": int(np.count_nonzero(averaged & ~np.isnan(iou))),
+            "pixels": int(table.true.sum()),
+            "ignored_pixels": table.ignored,
+        }
+        if self._classes:
+            listed = np.isin(table.classes, list(self._classes.values()))
+            values["miou_all"] = mean_over(np.nan_to_num(iou), averaged & listed)
+        return values | self._by_class(table, iou, recall)
+
+    def _by_class(self, table: Confusion, iou: Vector, recall: Vector) -> dict[str, float | None]:
+        columns = {"iou": iou, "recall": recall, "precision": confusion.precision(table)}
+        return {
+            output_name(metric, name): None if np.isnan(value) else float(value)
+            for name, class_id in self._classes.items()
+            for metric, column in columns.items()
+            for value in [column[np.searchsorted(table.classes, class_id)]]
+        }
+
+
+def _share(summary: str) -> Output:
+    return Output(better="higher", best=1.0, worst=0.0, headline="pooled", summary=summary)
+
+
+def _count(summary: str, unit: str = "") -> Output:
+    return Output(
+        better=None,
+        unit=unit,
+        headline="pooled",
+        aggregates=("sample", "pooled"),
+        summary=summary,
+    )
+
+
+def _class_outputs(classes: Mapping[str, int]) -> dict[str, Output]:
+    outputs = {}
+    if classes:
+        outputs["miou_all"] = _share("mean IoU over all listed classes, 0 for absent ones")
+    for name in classes:
+        outputs[output_name("iou", name)] = _share(f"IoU of {name}")
+        outputs[output_name("recall", name)] = _share(f"{name} pixels that are found")
+        outputs[output_name("precision", name)] = _share(f"pixels called {name} that are")
+    return outputs
+
+
+_OUTPUTS: Mapping[str, Output] = MappingProxyType(
+    {
+        "miou": _share("mean IoU over classes in truth or prediction"),
+        "miou_truth": _share("mean IoU over classes in the truth"),
+        "dice": _share("mean Dice over classes in truth or prediction"),
+        "mean_accuracy": _share("mean over true classes of the pixels found"),
+        "pixel_accuracy": _share("pixels that are right"),
+        "fwiou": _share("IoU weighted by the true pixels of each class"),
+        "classes": _count("classes behind miou"),
+        "pixels": _count("judged pixels", "px"),
+        "ignored_pixels": _count("void pixels", "px"),
+    }
+)

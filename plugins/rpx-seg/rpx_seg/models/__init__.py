@@ -1,0 +1,1 @@
+"""Segmentation models that need no learned weights, one module per model."""
