@@ -1,0 +1,71 @@
+"""From a Python function to a view synthesis model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from rpx_core.contracts import Runtime, Sample
+from rpx_core.errors import AdapterError, ModelError
+from rpx_nvs.answers import quantise
+from rpx_nvs.colours import resize_colours
+from rpx_nvs.types import NovelViewSynthesisPrediction, NovelViewSynthesisQuery
+
+ViewFunction = Callable[[NDArray[np.uint8], NDArray[np.float64]], Any]
+"""Takes uint8 RGB (H, W, 3) and a 4x4 pose, returns RGB (H', W', 3)."""
+PoseFrame = Literal["relative", "absolute"]
+
+
+class NumpyNvsOptions(BaseModel):
+    """Which pose the function gets: `relative` to the source camera, or `absolute` in the world."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pose: PoseFrame = "relative"
+
+
+class NumpyNvsModel:
+    """Calls a function on each source image and target pose, and fits its answer to the target.
+
+    Relative: x_source = pose · x_target. Absolute: camera to world. OpenCV axes and metres either
+    way. Answers are brought to 8 bits (floats from 0 to 1, integers from 0 to 255, clipped and
+    rounded), then resized bilinearly.
+    """
+
+    task = "novel_view_synthesis"
+
+    def __init__(self, function: ViewFunction, name: str, pose: PoseFrame = "relative") -> None:
+        self.name = name
+        self._function = function
+        self._pose = pose
+
+    def setup(self) -> None:
+        """Nothing to load: the function is there."""
+
+    def predict(self, batch: Sequence[Sample]) -> list[NovelViewSynthesisPrediction]:
+        """One view per sample; raises AdapterError when the function returns no image."""
+        return [self._predict(sample) for sample in batch]
+
+    def _predict(self, sample: Sample) -> NovelViewSynthesisPrediction:
+        query: NovelViewSynthesisQuery = sample.query
+        pose = query.relative_pose if self._pose == "relative" else query.target_pose
+        # Copies: what the function scribbles on its inputs must not reach the report.
+        answer = self._function(np.array(query.sources[0].rgb), np.array(pose))
+        if isinstance(answer, NovelViewSynthesisPrediction):
+            answer = answer.rgb
+        try:
+            rgb = quantise(answer)
+        except ModelError as error:
+            message = f"sample {sample.id}: what {self.name} returned {error.message}"
+            raise AdapterError(message, hint=error.hint) from error
+        return NovelViewSynthesisPrediction(resize_colours(rgb, query.target_size))
+
+
+def wrap(function: ViewFunction, options: NumpyNvsOptions, runtime: Runtime) -> NumpyNvsModel:
+    """The function as a model, for the engine."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return NumpyNvsModel(function, name, options.pose)

@@ -1,0 +1,64 @@
+"""Colour images between the forms that models give and metrics need; the one place it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_nvs.types import Colours, Image
+
+LEVELS = 255
+"""The largest 8-bit colour; 1.0 as a float."""
+
+
+def to_unit(rgb: Colours) -> NDArray[np.float64]:
+    """The image in float64 from 0 to 1: 8-bit colours over 255, floats as they are."""
+    return rgb / LEVELS if rgb.dtype == np.uint8 else rgb.astype(np.float64)
+
+
+def to_levels(rgb: Colours) -> Colours:
+    """The image from 0 to 255, not rounded: uint8 as it is, floats as float64."""
+    return rgb if rgb.dtype == np.uint8 else rgb.astype(np.float64) * LEVELS
+
+
+def to_uint8(rgb: Colours) -> Image:
+    """The image in 8 bits: floats are clamped to [0, 1], times 255, and rounded half up."""
+    if rgb.dtype == np.uint8:
+        return rgb
+    eight: Image = np.floor(np.clip(rgb.astype(np.float64), 0, 1) * LEVELS + 0.5).astype(np.uint8)
+    return eight
+
+
+def composite(rgba: Colours, background: Sequence[int]) -> NDArray[np.float64]:
+    """An image with alpha, straight and not premultiplied, over a background, from 0 to 1.
+
+    `background` is three 8-bit colours.
+    """
+    unit = to_unit(rgba)
+    alpha = unit[..., 3:]
+    over: NDArray[np.float64] = unit[..., :3] * alpha + np.divide(background, LEVELS) * (1 - alpha)
+    return over
+
+
+def resize_colours(rgb: Colours, shape: tuple[int, int]) -> Colours:
+    """The image at another (height, width), in its own dtype: Pillow's bilinear filter.
+
+    Shrinking averages over the footprint of each pixel.
+    """
+    if rgb.shape[:2] == shape:
+        return rgb
+    from PIL import Image as Picture
+
+    size = (shape[1], shape[0])
+    if rgb.dtype == np.uint8:
+        return np.array(Picture.fromarray(rgb).resize(size, Picture.Resampling.BILINEAR))
+    planes = [
+        Picture.fromarray(np.ascontiguousarray(rgb[..., channel], np.float32))
+        for channel in range(rgb.shape[2])
+    ]
+    resized = [np.asarray(plane.resize(size, Picture.Resampling.BILINEAR)) for plane in planes]
+    # The filter overshoots the range by rounding.
+    clipped: Colours = np.clip(np.stack(resized, axis=-1), 0, 1)
+    return clipped

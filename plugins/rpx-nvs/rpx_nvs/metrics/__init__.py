@@ -1,0 +1,1 @@
+"""Metrics of synthesised views, one module per family."""

@@ -1,0 +1,68 @@
+"""The published metrics of this task, under names that say what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.state import Sum
+from rpx_nvs.global_similarity import capped_psnr, global_ssim
+from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
+
+
+@dataclass(frozen=True)
+class PublishedSums:
+    """Images and their summed published values; adding pools images."""
+
+    images: Sum
+    psnr: Sum
+    ssim: Sum
+
+
+class Published:
+    """What the RPX benchmark toolkit calls psnr and ssim, for comparing with its numbers.
+
+    psnr_cap100 is PSNR with peak 255, and 100 dB for equal images, so means depend on that cap.
+    ssim_global is the SSIM formula over the whole image as one window, all channels together: it
+    sees no structure, and is far above SSIM (0.957 where SSIM is 0.743). Over whole images
+    (H, W, 3), masks are ignored; never undefined. Both: higher is better, averaged over images.
+    """
+
+    version: ClassVar[str] = "1"
+    unit: ClassVar[Unit] = Unit.SAMPLE
+    State: ClassVar[type] = PublishedSums
+    outputs: Mapping[str, Output] = MappingProxyType(
+        {
+            "psnr_cap100": Output(
+                better="higher", unit="dB",
+                aggregates=("sample", "sample_median", "group"),
+                summary="PSNR with peak 255, 100 for equal images",
+            ),
+            "ssim_global": Output(
+                better="higher", best=1.0, worst=-1.0,
+                aggregates=("sample", "sample_median", "group"),
+                summary="SSIM's formula over one window, the whole image",
+            ),
+        }
+    )  # fmt: skip
+
+    def measure(
+        self,
+        sample: Sample,
+        truth: NovelViewSynthesisGroundTruth,
+        prediction: NovelViewSynthesisPrediction,
+    ) -> PublishedSums:
+        """Both values of one image."""
+        images = (prediction.rgb, truth.rgb)
+        return PublishedSums(1, capped_psnr(*images), global_ssim(*images))
+
+    def result(self, state: PublishedSums) -> ResultMap:
+        """The values of one image, or the means over many."""
+        images = int(state.images)
+        return {
+            "psnr_cap100": float(state.psnr) / images,
+            "ssim_global": float(state.ssim) / images,
+        }

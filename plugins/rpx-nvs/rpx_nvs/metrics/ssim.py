@@ -1,0 +1,126 @@
+"""Structural similarity of the synthesised view, with either of the two windows in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+
+from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.state import Sum
+from rpx_nvs.colours import LEVELS, to_levels
+from rpx_nvs.regions import ENDINGS, regions_of
+from rpx_nvs.structural_similarity import UNIFORM_7, WANG, Window, similarity_map
+from rpx_nvs.types import (
+    Colours,
+    NovelViewSynthesisGroundTruth,
+    NovelViewSynthesisPrediction,
+)
+
+
+@dataclass(frozen=True)
+class SimilaritySums:
+    """Window centres and their summed similarity: whole, covered, disoccluded (3,)."""
+
+    windows: Sum
+    similarity: Sum
+
+
+def measure_similarity(
+    truth: NovelViewSynthesisGroundTruth, rgb: Colours, window: Window
+) -> SimilaritySums | None:
+    """Summed similarity of a prediction's colours; None without any whole window that counts."""
+    if not window.fits(truth.rgb.shape):
+        return None
+    similarity = similarity_map(to_levels(rgb), truth.rgb, window, LEVELS)
+    parts = regions_of(truth).select(similarity, inset=window.radius)
+    if not parts[0].size:
+        return None
+    return SimilaritySums(
+        windows=np.array([part.size for part in parts]),
+        similarity=np.array([part.sum() for part in parts]),
+    )
+
+
+def average_similarity(state: SimilaritySums, output: str) -> ResultMap:
+    """Mean similarity of each region, under the names that begin with `output`."""
+    return {
+        f"{output}{name}": float(similarity) / int(windows) if windows else None
+        for name, windows, similarity in zip(ENDINGS, state.windows, state.similarity, strict=True)
+    }
+
+
+def _similarity(summary: str) -> Output:
+    return Output(better="higher", best=1.0, worst=-1.0, summary=summary)
+
+
+class Ssim:
+    """SSIM as its paper defines it: Gaussian window 11x11, sigma 1.5, weighted variances, L = 255.
+
+    The formula is in `rpx_nvs.structural_similarity`. Per colour channel, averaged over the windows
+    that lie inside the image and are centred on a scored pixel, and over channels; images (H, W, 3)
+    are uint8, or floats from 0 to 1 taken times 255. -1 to 1, 1 exactly for equal images, higher is
+    better. ssim_covered and ssim_disoccluded average the windows centred where a source view does,
+    or does not, see the surface; a window looks beyond its region. Undefined for images smaller
+    than the window, which is never shrunk, and for regions without centres. `sample` averages
+    images, `pooled` windows. Source: Wang et al. 2004.
+
+    Trap: scikit-image's default is another window (`SsimUniform7`), 0.025 away on photographs;
+    one window over the whole image (`Published`) is another thing altogether.
+    """
+
+    version: ClassVar[str] = "1"
+    unit: ClassVar[Unit] = Unit.SAMPLE
+    State: ClassVar[type] = SimilaritySums
+    outputs: Mapping[str, Output] = MappingProxyType(
+        {
+            "ssim": _similarity("SSIM, Gaussian 11x11 window, sigma 1.5"),
+            "ssim_covered": _similarity("SSIM of windows centred where a source view sees"),
+            "ssim_disoccluded": _similarity("SSIM of windows centred where no source view does"),
+        }
+    )
+
+    def measure(
+        self,
+        sample: Sample,
+        truth: NovelViewSynthesisGroundTruth,
+        prediction: NovelViewSynthesisPrediction,
+    ) -> SimilaritySums | None:
+        """Summed similarity of one image, or None where no window counts."""
+        return measure_similarity(truth, prediction.rgb, WANG)
+
+    def result(self, state: SimilaritySums) -> ResultMap:
+        """SSIM of one image, or of the pooled windows of many."""
+        return average_similarity(state, "ssim")
+
+
+class SsimUniform7:
+    """SSIM with a uniform 7x7 window and sample covariances: what scikit-image computes by default.
+
+    Otherwise as `Ssim`, with L = 255 stated and colour channels averaged. For comparing with
+    numbers that were made that way; it is not the SSIM of the paper.
+    """
+
+    version: ClassVar[str] = "1"
+    unit: ClassVar[Unit] = Unit.SAMPLE
+    State: ClassVar[type] = SimilaritySums
+    outputs: Mapping[str, Output] = MappingProxyType(
+        {"ssim_uniform7": _similarity("SSIM, uniform 7x7 window, sample covariances")}
+    )
+
+    def measure(
+        self,
+        sample: Sample,
+        truth: NovelViewSynthesisGroundTruth,
+        prediction: NovelViewSynthesisPrediction,
+    ) -> SimilaritySums | None:
+        """Summed similarity of one image, or None where no window counts."""
+        return measure_similarity(truth, prediction.rgb, UNIFORM_7)
+
+    def result(self, state: SimilaritySums) -> ResultMap:
+        """SSIM of one image, or of the pooled windows of many."""
+        values = average_similarity(state, "ssim_uniform7")
+        return {name: values[name] for name in self.outputs}

@@ -1,0 +1,1 @@
+"""Models that need no learned weights, one module per model."""

@@ -1,0 +1,138 @@
+"""The task `novel_view_synthesis`: what a camera would see from somewhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from rpx_core.arrays import encode_npy, is_array_file, load_array
+from rpx_core.contracts import Frame, Picture, Sample, Task
+from rpx_core.errors import ManifestError, ModelError
+from rpx_core.files import Files
+from rpx_core.frames import load_sample
+from rpx_core.image_formats import read_image_header
+from rpx_core.images import decode_rgb
+from rpx_core.records import Record
+from rpx_nvs.answers import check_colours
+from rpx_nvs.colours import resize_colours
+from rpx_nvs.loading import load_sources, load_target, load_target_pose
+from rpx_nvs.pairing import is_sample, pair_frames
+from rpx_nvs.preview import draw_preview
+from rpx_nvs.types import (
+    NovelViewSynthesisGroundTruth,
+    NovelViewSynthesisPrediction,
+    NovelViewSynthesisQuery,
+    SourceView,
+)
+
+Level = Annotated[int, Field(ge=0, le=255)]
+
+
+class NovelViewSynthesisOptions(BaseModel):
+    """What is given, what is asked for, and which pixels count.
+
+    Frames of a sequence make samples: the target is the frame whose number is `gap` higher, and
+    `sources` counts the views given, the frame and its predecessors in steps of `gap`.
+    `source_depth` says whether the depth of the source views is given to the model where the
+    dataset has it. `objects_only` scores the target's objects alone. `background` is the 8-bit
+    colour under predictions with transparency, which are failed samples without it. A prediction of
+    another size than the target is one too, unless `resize` says to interpolate it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    gap: Annotated[int, Field(ge=1)] = 1
+    sources: Annotated[int, Field(ge=1, le=64)] = 1
+    source_depth: bool = True
+    objects_only: bool = False
+    background: tuple[Level, Level, Level] | None = None
+    resize: Literal["error", "bilinear"] = "error"
+
+
+class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction]):
+    """The image of a target camera, from source views and poses.
+
+    Records with `target_rgb` are samples as they stand; the frames of a sequence are made into
+    samples by `arrange`.
+    """
+
+    version: ClassVar[str] = "1"
+    suffix: ClassVar[str] = ".npy"
+    suffixes: ClassVar[tuple[str, ...]] = (".npz", ".png", ".jpg", ".jpeg")
+
+    def __init__(self, options: NovelViewSynthesisOptions) -> None:
+        self._options = options
+
+    def arrange(self, records: Sequence[Record], files: Files) -> Sequence[Record]:
+        """Listed samples, then those that the other frames make, in the order of their frames."""
+        listed = [record for record in records if is_sample(record)]
+        frames = [record for record in records if not is_sample(record)]
+        options = self._options
+        return [*listed, *pair_frames(frames, gap=options.gap, sources=options.sources)]
+
+    def load(self, record: Record, files: Files) -> Sample:
+        """Source views, target camera and target image; poses in OpenCV axes, camera to world."""
+        sample = load_sample(record, files, ground_truth=None)
+        sources = load_sources(record, sample, files)
+        pose = load_target_pose(record, files)
+        truth = load_target(record, files, sources, pose, objects_only=self._options.objects_only)
+        query = NovelViewSynthesisQuery(
+            target_pose=pose,
+            relative_pose=np.linalg.inv(sources[0].pose) @ pose,
+            target_size=(truth.rgb.shape[0], truth.rgb.shape[1]),
+            sources=tuple(self._given(source) for source in sources),
+            target_intrinsics=truth.intrinsics,
+        )
+        return replace(sample, ground_truth=truth, query=query)
+
+    def validate(self, prediction: Any, sample: Sample) -> NovelViewSynthesisPrediction:
+        """An image of the target's size that nobody else holds; accepts a bare array.
+
+        uint8 stays uint8, floats must lie in [0, 1] and become float32, alpha is laid over the
+        option `background`.
+        """
+        is_typed = isinstance(prediction, NovelViewSynthesisPrediction)
+        rgb = prediction.rgb if is_typed else prediction
+        try:
+            own = check_colours(rgb, self._options.background)
+        except ModelError as error:
+            message = f"sample {sample.id}: the predicted view {error.message}"
+            raise ModelError(message, hint=error.hint) from error
+        truth: NovelViewSynthesisGroundTruth = sample.ground_truth
+        height, width = truth.rgb.shape[:2]
+        if own.shape[:2] != (height, width):
+            if self._options.resize == "error":
+                raise ModelError(
+                    f"sample {sample.id}: the predicted view is {own.shape[0]}x{own.shape[1]}; "
+                    f"the target is {height}x{width} (height x width)",
+                    hint="resize in the model or adapter, or --set options.resize='\"bilinear\"'",
+                )
+            own = resize_colours(own, (height, width))
+        return NovelViewSynthesisPrediction(own)
+
+    def preview(self, frame: Frame) -> Sequence[Picture]:
+        """The source, the target, the synthesised view, and where it is off."""
+        return draw_preview(frame.sample.rgb, frame.truth, frame.prediction)
+
+    def write_prediction(self, prediction: NovelViewSynthesisPrediction) -> bytes:
+        """A `.npy` of the image as it is: uint8, or float32 from 0 to 1."""
+        return encode_npy(prediction.rgb)
+
+    def read_prediction(self, data: bytes, name: str) -> NovelViewSynthesisPrediction:
+        """An image from `.npy`, a single-array `.npz`, or PNG; never from a lossy format."""
+        if is_array_file(data):
+            return NovelViewSynthesisPrediction(load_array(data, name=name))
+        header = read_image_header(data, name=name)
+        if header.format != "PNG":
+            raise ManifestError(
+                f"{name}: found {header}; predictions are read from PNG or .npy",
+                hint="lossy compression changes the score: save the view without loss",
+            )
+        return NovelViewSynthesisPrediction(decode_rgb(data, name=name))
+
+    def _given(self, source: SourceView) -> SourceView:
+        return source if self._options.source_depth else replace(source, depth=None)

@@ -1,0 +1,1 @@
+"""Camera pose, keypoint matching and trajectories for rpx; `rpx_pose.plugin` offers them."""

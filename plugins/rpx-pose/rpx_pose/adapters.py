@@ -1,0 +1,131 @@
+"""From Python functions of two images to pose estimators and matchers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from rpx_core.contracts import Runtime, Sample
+from rpx_core.errors import AdapterError, ModelError
+from rpx_pose.answers import check_answer, read_answer
+from rpx_pose.matches import check_matches, read_matches
+from rpx_pose.models.images import pair_images
+from rpx_pose.types import KeypointCorrespondencePrediction, RelativePosePrediction
+
+PairFunction = Callable[[NDArray[np.uint8], NDArray[np.uint8]], Any]
+"""Takes two images, uint8 RGB (H, W, 3)."""
+
+
+class NumpyPoseOptions(BaseModel):
+    """What the function's pose means.
+
+    `maps`: `b_to_a` is the pose of the second camera in the first, x_a = R·x_b + t; `a_to_b` is
+    its inverse, as OpenCV's `recoverPose` returns it. `scale`: whether the translation is metres.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    maps: Literal["b_to_a", "a_to_b"] = "b_to_a"
+    scale: Literal["metres", "unknown"] = "metres"
+
+
+class NumpyPoseModel:
+    """Calls a function on both images of a pair and names what it returns.
+
+    A mapping with `rotation` (3x3), `rotation_xyzw` or `rotation_wxyz`, and `translation`; a tuple
+    of a 3x3 rotation and a translation; or None where it finds no pose.
+    """
+
+    task = "relative_camera_pose"
+
+    def __init__(self, function: PairFunction, name: str, options: NumpyPoseOptions) -> None:
+        self.name = name
+        self._function = function
+        self._options = options
+
+    def setup(self) -> None:
+        """Nothing to load: the function is there."""
+
+    def predict(self, batch: Sequence[Sample]) -> list[RelativePosePrediction]:
+        """One pose per pair; raises AdapterError when the function returns something else."""
+        return [self._predict(sample) for sample in batch]
+
+    def _predict(self, sample: Sample) -> RelativePosePrediction:
+        # Copies: what the function scribbles on its input must not reach the report.
+        answer = self._function(*(image.copy() for image in pair_images(sample)))
+        try:
+            pose = check_answer(_name_parts(answer))
+        except ModelError as error:
+            raise AdapterError(
+                f"sample {sample.id}: what {self.name} returned: {error.message}", hint=error.hint
+            ) from error
+        rotation, translation = pose.rotation, pose.translation
+        if rotation is None or translation is None:
+            return pose
+        if self._options.maps == "a_to_b":
+            rotation, translation = rotation.T, -rotation.T @ translation
+        known = pose.scale_known and self._options.scale == "metres"
+        return RelativePosePrediction(rotation, translation, scale_known=known)
+
+
+class NumpyKeypointModel:
+    """Calls a function on both images of a pair; it returns (points0, points1) or with scores.
+
+    Points are pixels (n, 2), x and y; a mapping with these names, and None, are understood too.
+    """
+
+    task = "keypoint_matching"
+
+    def __init__(self, function: PairFunction, name: str) -> None:
+        self.name = name
+        self._function = function
+
+    def setup(self) -> None:
+        """Nothing to load: the function is there."""
+
+    def predict(self, batch: Sequence[Sample]) -> list[KeypointCorrespondencePrediction]:
+        """The matches of each pair; raises AdapterError when the function returns other things."""
+        return [self._predict(sample) for sample in batch]
+
+    def _predict(self, sample: Sample) -> KeypointCorrespondencePrediction:
+        answer = self._function(*(image.copy() for image in pair_images(sample)))
+        try:
+            return check_matches(read_matches(answer))
+        except ModelError as error:
+            raise AdapterError(
+                f"sample {sample.id}: what {self.name} returned: {error.message}", hint=error.hint
+            ) from error
+
+
+def wrap_pose(
+    function: PairFunction, options: NumpyPoseOptions, runtime: Runtime
+) -> NumpyPoseModel:
+    """The function as a pose model, for the engine."""
+    return NumpyPoseModel(function, _name(function), options)
+
+
+def wrap_keypoints(function: PairFunction, options: None, runtime: Runtime) -> NumpyKeypointModel:
+    """The function as a matcher, for the engine."""
+    return NumpyKeypointModel(function, _name(function))
+
+
+def _name_parts(answer: Any) -> RelativePosePrediction:
+    if answer is None:
+        return RelativePosePrediction.no_pose()
+    if isinstance(answer, RelativePosePrediction):
+        return answer
+    if isinstance(answer, Mapping):
+        return read_answer(answer)
+    if isinstance(answer, tuple) and len(answer) == 2:
+        return RelativePosePrediction(*answer)
+    raise ModelError(
+        f"a {type(answer).__name__}; a mapping, (rotation, translation) or None was expected"
+    )
+
+
+def _name(function: PairFunction) -> str:
+    return getattr(function, "__name__", type(function).__name__)

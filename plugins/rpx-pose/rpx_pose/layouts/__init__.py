@@ -1,0 +1,1 @@
+"""Datasets made from folders that users already have."""

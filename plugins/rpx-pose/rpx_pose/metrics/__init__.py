@@ -1,0 +1,1 @@
+"""Metrics of the pose tasks, one module per family."""

@@ -1,0 +1,1 @@
+"""The pose tasks, one module per task."""

@@ -1,0 +1,202 @@
+"""The task `trajectory`: the path of a camera or robot, against a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from rpx_core.contracts import Frame, Picture, Sample, Task
+from rpx_core.errors import ManifestError, ModelError
+from rpx_core.files import Files
+from rpx_core.frames import load_pose, load_sample
+from rpx_core.records import Record
+from rpx_pose.association import Association, associate, suspect_unit
+from rpx_pose.previews.paths import draw_paths
+from rpx_pose.storage import encode_npz
+from rpx_pose.trajectory_files import check_trajectory, read_timestamps, read_trajectory
+from rpx_pose.types import Trajectory, TrajectoryPrediction, TrajectoryQuery
+
+
+class TrajectoryOptions(BaseModel):
+    """How poses of an estimate are associated with the truth's.
+
+    Two poses belong together that are at most `max_difference_s` apart in time. Fewer associated
+    poses than the share `min_associated` of the shorter trajectory are a failed sample.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_difference_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.01
+    min_associated: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+
+class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
+    """Poses of a body over time, as a whole: one sample is one trajectory, without an image.
+
+    A record lists a `trajectory` file (TUM, KITTI with `timestamps` or without, EuRoC, `.npz`);
+    the frames of a sequence that carry a `pose` make one together, timed by their numbers. Axes
+    of the body are those of the files: nothing is converted, so both sides must use the same.
+    """
+
+    version: ClassVar[str] = "1"
+    suffix: ClassVar[str] = ".npz"
+    suffixes: ClassVar[tuple[str, ...]] = (".txt", ".tum", ".kitti", ".csv")
+
+    def __init__(self, options: TrajectoryOptions) -> None:
+        self._options = options
+
+    def arrange(self, records: Sequence[Record], files: Files) -> Sequence[Record]:
+        """Listed trajectories, then the one that the other frames make, named as the sequence."""
+        listed = [record for record in records if _is_listed(record)]
+        frames = [record for record in records if not _is_listed(record) and record.has("pose")]
+        return [*listed, *([_join(frames)] if frames else [])]
+
+    def load(self, record: Record, files: Files) -> Sample:
+        """The true trajectory; the model gets its timestamps, and the estimate listed, if any."""
+        truth = _load_truth(record, files)
+        stamps = np.arange(len(truth), dtype=np.float64)
+        query = TrajectoryQuery(
+            stamps if truth.timestamps is None else truth.timestamps.copy(),
+            _load_file(record, "estimate", files) if record.has("estimate") else None,
+        )
+        return load_sample(record, files, ground_truth=truth, query=query)
+
+    def validate(self, prediction: Any, sample: Sample) -> TrajectoryPrediction:
+        """The trajectory with its poses associated; accepts a Trajectory or poses (n, 4, 4).
+
+        Raises ModelError where poses are no rigid motions, time runs backwards, or too few poses
+        find one of the truth: mostly another unit or clock.
+        """
+        trajectory = _as_trajectory(prediction, sample)
+        name = f"sample {sample.id}: the prediction"
+        check_trajectory(trajectory, name=name, error=ModelError)
+        found = self._associate(sample.ground_truth, trajectory, sample)
+        return TrajectoryPrediction(trajectory, found.truth_indices, found.indices)
+
+    def preview(self, frame: Frame) -> Sequence[Picture]:
+        """Both paths, seen along their narrowest direction, after the best rigid motion."""
+        return draw_paths(frame.truth, frame.prediction)
+
+    def write_prediction(self, prediction: TrajectoryPrediction) -> bytes:
+        """A `.npz` with poses (n, 4, 4) and, where known, timestamps (n,) in seconds."""
+        trajectory = prediction.trajectory
+        arrays = {"poses": trajectory.poses}
+        if trajectory.timestamps is not None:
+            arrays["timestamps"] = trajectory.timestamps
+        return encode_npz(arrays)
+
+    def read_prediction(self, data: bytes, name: str) -> Trajectory:
+        """A trajectory from such a file, or in TUM, KITTI or EuRoC format."""
+        return read_trajectory(data, name=name)
+
+    def _associate(self, truth: Trajectory, estimate: Trajectory, sample: Sample) -> Association:
+        if estimate.timestamps is None or truth.timestamps is None:
+            return _by_index(truth, estimate, sample)
+        found = associate(
+            truth.timestamps, estimate.timestamps, max_difference=self._options.max_difference_s
+        )
+        if found.share < self._options.min_associated or not len(found.indices):
+            raise _unassociated(truth.timestamps, estimate.timestamps, found, sample)
+        return found
+
+
+def _is_listed(record: Record) -> bool:
+    return record.has("trajectory") or record.has("poses")
+
+
+def _join(frames: Sequence[Record]) -> Record:
+    first = frames[0]
+    checksums: dict[str, str] = {}
+    for frame in frames:
+        checksums |= frame.checksums
+    return first.model_copy(
+        update={
+            "id": first.sequence,
+            "rgb": None,
+            "pose": None,
+            "checksums": checksums,
+            "assets": {
+                "poses": [frame.pose for frame in frames],
+                "timestamps": [frame.frame for frame in frames],
+            },
+        }
+    )
+
+
+def _load_truth(record: Record, files: Files) -> Trajectory:
+    if record.has("trajectory"):
+        truth = _load_file(record, "trajectory", files)
+    else:
+        poses = record.assets.get("poses")
+        if not isinstance(poses, list) or not poses:
+            raise ManifestError(
+                f"sample {record.id}: a `trajectory` file or a list of `poses` was expected",
+                hint="frames of a sequence carry theirs as `pose`",
+            )
+        truth = Trajectory(np.stack([load_pose(pose, record, files) for pose in poses]))
+    if record.has("timestamps"):
+        truth = Trajectory(truth.poses, _load_timestamps(record, files))
+    return check_trajectory(truth, name=f"sample {record.id}")
+
+
+def _load_file(record: Record, key: str, files: Files) -> Trajectory:
+    name = record.assets[key]
+    if not isinstance(name, str):
+        raise ManifestError(f"sample {record.id}: `{key}` must be the path of a file")
+    return read_trajectory(files.read(name), name=name)
+
+
+def _load_timestamps(record: Record, files: Files) -> np.ndarray[Any, np.dtype[np.float64]]:
+    value = record.assets["timestamps"]
+    if isinstance(value, str):
+        return read_timestamps(files.read(value), name=value)
+    try:
+        return np.asarray(value, np.float64).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise ManifestError(
+            f"sample {record.id}: `timestamps` must be the path of a file, or numbers in seconds"
+        ) from error
+
+
+def _as_trajectory(prediction: Any, sample: Sample) -> Trajectory:
+    if isinstance(prediction, TrajectoryPrediction):
+        prediction = prediction.trajectory
+    if isinstance(prediction, Trajectory):
+        stamps = prediction.timestamps
+        return Trajectory(
+            np.array(prediction.poses, np.float64),
+            None if stamps is None else np.array(stamps, np.float64),
+        )
+    if isinstance(prediction, np.ndarray):
+        return Trajectory(np.array(prediction, np.float64))
+    raise ModelError(
+        f"sample {sample.id}: the prediction is a {type(prediction).__name__}; a Trajectory or "
+        "poses (n, 4, 4) were expected"
+    )
+
+
+def _by_index(truth: Trajectory, estimate: Trajectory, sample: Sample) -> Association:
+    if len(truth) != len(estimate):
+        raise ModelError(
+            f"sample {sample.id}: {len(estimate)} poses without timestamps for {len(truth)} true "
+            "ones; equally many were expected",
+            hint="give timestamps (TUM format, or `timestamps` in the manifest for KITTI truth)",
+        )
+    every = np.arange(len(truth))
+    return Association(every, every, 1.0)
+
+
+def _unassociated(truth: Any, estimate: Any, found: Association, sample: Sample) -> ModelError:
+    shorter = min(len(truth), len(estimate))
+    unit = suspect_unit(truth, estimate)
+    return ModelError(
+        f"sample {sample.id}: {len(found.indices)} of {shorter} poses are associated; the truth "
+        f"runs from {truth[0]:.9g} to {truth[-1]:.9g} s, the estimate from {estimate[0]:.9g} to "
+        f"{estimate[-1]:.9g}",
+        hint=f"its timestamps look like {unit}: divide them to get seconds"
+        if unit
+        else "both need one clock, in seconds; --set options.max_difference_s=0.05 allows more",
+    )
