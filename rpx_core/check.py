@@ -63,4 +63,4 @@ def _problems(manifest: Manifest, task: Task[Any, Any], name: str) -> Iterator[s
         for record in task.arrange(manifest.records(entries), files):
             declared = files.declaring(record.checksums)
             found = guarded("load", partial(task.load, record, declared))
-            yield (f"{record.id} ({name}): {found.message}" if isinstance(found, Failure) else None)
+            yield (f"{record.id} ({name}): {found.text}" if isinstance(found, Failure) else None)

@@ -51,9 +51,12 @@ class Align(Section):
     @model_validator(mode="before")
     @classmethod
     def _from_string(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        method, _, scope = value.partition(":")
+        return cls.spell_out(value) if isinstance(value, str) else value
+
+    @staticmethod
+    def spell_out(text: str) -> dict[str, str]:
+        """The table that the short form stands for."""
+        method, _, scope = text.partition(":")
         return {"method": method, "scope": scope or "sample"}
 
 
@@ -63,7 +66,7 @@ class Execution(Section):
     executor: Literal["serial", "process"] | None = None
     """Default: serial for one worker, processes for more."""
     workers: Annotated[int, Field(ge=1, le=1024)] = 1
-    devices: tuple[str, ...] = ("cpu",)
+    devices: Annotated[tuple[str, ...], Field(min_length=1)] = ("cpu",)
     batch_size: Annotated[int, Field(ge=1)] = 1
     save_predictions: bool = False
     max_failed: Annotated[int, Field(ge=0)] = 0
@@ -102,11 +105,13 @@ def merge_layers(*layers: Mapping[str, Any]) -> dict[str, Any]:
     """One table from layers, the first strongest.
 
     Tables merge key by key, except `metrics`, which a stronger layer replaces whole; naming
-    another model drops the options of the one it replaces.
+    another model, dataset or adapter drops the options of the one it replaces. A bare string
+    stands for the table that it is short for.
     """
     merged: dict[str, Any] = {}
     for layer in reversed(layers):
-        merged = _merge(merged, layer)
+        for key, value in layer.items():
+            merged[key] = _over(key, merged.get(key), value)
     return merged
 
 
@@ -130,33 +135,43 @@ def set_field(layer: dict[str, Any], address: str, value: Any) -> None:
         child = table.setdefault(part, {})
         if isinstance(child, str):
             # `--model x --set model.options.y=1`: the bare name becomes a table.
-            child = table[part] = {"name": child}
+            child = table[part] = _spell_out(part, child)
         if not isinstance(child, dict):
             raise ConfigError(f"{address}: {part} is not a table")
         table = child
     table[last] = value
 
 
+_NAMED = frozenset({"model", "data", "adapter"})
+
+
+def _spell_out(key: str, value: Any) -> Any:
+    """The table that a bare string of this field stands for; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    return Align.spell_out(value) if key == "align" else {"name": value}
+
+
+def _over(key: str, weak: Any, strong: Any) -> Any:
+    """One field of the configuration: a stronger layer's value over a weaker one's."""
+    if key in _NAMED | {"align"}:
+        weak, strong = _spell_out(key, weak), _spell_out(key, strong)
+    if key == "metrics" or not (isinstance(weak, Mapping) and isinstance(strong, Mapping)):
+        return strong
+    if key in _NAMED and strong.get("name", weak.get("name")) != weak.get("name"):
+        weak = {name: value for name, value in weak.items() if name in {"split", "limit"}}
+    return _merge(weak, strong)
+
+
 def _merge(weak: Mapping[str, Any], strong: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(weak)
     for key, value in strong.items():
         below = merged.get(key)
-        if key in _NAMED and isinstance(value, str) and isinstance(below, dict):
-            # A flag that names another model drops the options of the one in the file.
-            keep = {} if value != below.get("name") else below
-            merged[key] = {**_selection(below), **keep, "name": value}
-        elif isinstance(below, dict) and isinstance(value, Mapping) and key != "metrics":
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
             merged[key] = _merge(below, value)
         else:
             merged[key] = value
     return merged
-
-
-_NAMED = frozenset({"model", "data", "adapter"})
-
-
-def _selection(below: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in below.items() if key in {"split", "limit"}}
 
 
 def _hint(kind: str, where: str) -> str | None:
@@ -164,6 +179,7 @@ def _hint(kind: str, where: str) -> str | None:
         return None
     import difflib
 
-    known = [*RunConfig.model_fields, *Execution.model_fields, *Data.model_fields]
+    sections = (RunConfig, Execution, Data, Align)
+    known = list(dict.fromkeys(name for section in sections for name in section.model_fields))
     close = difflib.get_close_matches(where.rsplit(".", maxsplit=1)[-1], known, n=2)
     return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"

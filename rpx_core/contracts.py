@@ -144,10 +144,18 @@ class Output:
     summary: str = ""
 
 
+@dataclass(frozen=True)
+class Undefined:
+    """What `measure` may return instead of None, to say why there is no value."""
+
+    reason: str
+
+
 class Metric(Protocol):
     """What every metric has; the four units differ in what `measure` receives.
 
-    `measure` returns None where the value is undefined: it is counted, never replaced by 0 or 1.
+    `measure` returns None, or Undefined with a reason, where the value is undefined: it is
+    counted, never replaced by 0 or 1.
     `result` turns one state, or the fold of many, into numbers; None marks an undefined one.
     Both are pure: inputs are not changed, nothing is remembered.
     """
@@ -188,10 +196,14 @@ class SequenceMetric(Metric, Protocol):
 
 @dataclass(frozen=True)
 class Aligned(Generic[Prediction]):
-    """A prediction after alignment, with what was fitted (scale, shift, clipped pixels, ...)."""
+    """A prediction after alignment, with what was fitted (scale, shift, clipped pixels, ...).
+
+    A `note` is a sentence for the report when the fit should be doubted; equal notes are counted.
+    """
 
     prediction: Prediction
     facts: Mapping[str, float] = field(default_factory=dict)
+    note: str | None = None
 
 
 @dataclass(frozen=True)

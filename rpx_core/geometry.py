@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,8 @@ Matrix = NDArray[np.float64]
 
 # T265: x right, y up, z backward. OpenCV: x right, y down, z forward. Both flips are their inverse.
 _T265_TO_OPENCV = np.diag([1.0, -1.0, -1.0, 1.0])
+_SHORTEST = 1e-7
+"""Length below which a quaternion says nothing."""
 _ORTHONORMAL = 1e-3
 """How far a rotation read from text or float32 may be from orthonormal."""
 
@@ -21,8 +25,8 @@ def rotation_from_xyzw(quaternion: Matrix, *, name: str) -> Matrix:
     Raises ManifestError for a zero or non-finite quaternion, naming `name`.
     """
     q = np.asarray(quaternion, dtype=np.float64).reshape(-1)
-    norm = float(np.linalg.norm(q))
-    if q.shape != (4,) or not np.isfinite(norm) or norm < np.finfo(np.float32).eps:
+    norm = math.hypot(*q.tolist()) if q.shape == (4,) else 0.0
+    if not math.isfinite(norm) or norm < _SHORTEST:
         raise ManifestError(f"{name}: not a rotation quaternion (x, y, z, w): {q.tolist()}")
     x, y, z, w = q / norm
     return np.array(
@@ -53,7 +57,8 @@ def check_pose(pose: Matrix, *, name: str) -> Matrix:
     if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
         raise ManifestError(f"{name}: a finite 4x4 pose was expected, not {matrix.shape}")
     rotation = matrix[:3, :3]
-    if np.abs(rotation @ rotation.T - np.eye(3)).max() > _ORTHONORMAL:
+    # Bounded first: huge numbers would overflow, and NaN is never larger than anything.
+    if np.abs(rotation).max() > 2 or np.abs(rotation @ rotation.T - np.eye(3)).max() > _ORTHONORMAL:
         raise ManifestError(f"{name}: the rotation of the pose is not orthonormal")
     if np.linalg.det(rotation) < 0:
         raise ManifestError(f"{name}: the rotation of the pose is a reflection")
@@ -69,4 +74,7 @@ def check_intrinsics(matrix: Matrix, *, name: str) -> Matrix:
         raise ManifestError(
             f"{name}: a finite 3x3 camera matrix with positive focal lengths was expected"
         )
+    # The principal point in the last row would be the transposed matrix that Matlab writes.
+    if np.abs(k[2] - [0, 0, 1]).max() > _ORTHONORMAL:
+        raise ManifestError(f"{name}: the last row of a 3x3 camera matrix is 0 0 1")
     return k

@@ -3,7 +3,7 @@
 Each writer owns two files, `<writer>.jsonl` (rows, each sequence closed by a record that commits
 it) and `<writer>.bin` (states). Nothing is ever rewritten and nothing is locked, so a journal
 works on network file systems and survives being killed at any byte: a sequence without its
-closing record does not exist.
+closing record does not exist, and one whose rows, states or record are damaged is done again.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from pydantic import ValidationError
-
+from rpx_core.blocks import Block, parse_rows, read_writer, scan, seal
 from rpx_core.errors import JournalError
 from rpx_core.report import Row, Writer
 from rpx_core.state import decode_state
@@ -28,20 +28,8 @@ S = TypeVar("S")
 
 SYNC_SECONDS = 1.0
 """How much finished work a power failure may cost; a killed process costs none."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """Where one closed sequence stands in its writer's file."""
-
-    writer: str
-    offset: int
-    length: int
-    sequence: str
-    rows: int
-    failed: int
-    states_end: int
-    """The state file must be at least this long for the rows' pointers to hold."""
+MAX_WARNINGS = 3
+"""Damages told of one file; the rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -91,37 +79,42 @@ class JournalWriter:
             lines.append(row.model_copy(update={"metrics": measured}).model_dump_json().encode())
         payload = b"".join(line + b"\n" for line in lines)
         failed = sum(row.failure is not None for row in rows)
-        closing = json.dumps(
-            {
-                "kind": "sequence",
-                "id": sequence,
-                "rows": len(rows),
-                "failed": failed,
-                "crc": zlib.crc32(payload),
-                "states_end": self._states_end + len(blob),
-            }
-        ).encode()
+        closing = {
+            "kind": "sequence",
+            "id": sequence,
+            "rows": len(rows),
+            "failed": failed,
+            "states": [self._states_end, len(blob), zlib.crc32(blob)],
+        }
+        closing["crc"] = seal(closing, zlib.crc32(payload))
         self._states_end += self._append(self._states, bytes(blob), self._states_end)
         offset = self._rows_end
-        length = self._append(self._rows, payload + closing + b"\n", offset)
+        length = self._append(self._rows, payload + json.dumps(closing).encode() + b"\n", offset)
         self._rows_end += length
         self._sync_now_and_then()
-        return Block(
-            self._writer.writer, offset, length, sequence, len(rows), failed, self._states_end
-        )
+        return Block(self._writer.writer, offset, length, sequence, len(rows), failed)
 
     def close(self) -> None:
         """Flush both files to the disk."""
-        for descriptor in (self._states, self._rows):
-            os.fsync(descriptor)
-            os.close(descriptor)
+        try:
+            self._sync()
+        finally:
+            os.close(self._states)
+            os.close(self._rows)
 
     def _sync_now_and_then(self) -> None:
         now = self._clock()
         if now - self._synced >= SYNC_SECONDS:
+            self._sync()
+            self._synced = now
+
+    def _sync(self) -> None:
+        try:
+            # In this order: rows must not outlive the states that they point to.
             os.fsync(self._states)
             os.fsync(self._rows)
-            self._synced = now
+        except OSError as error:
+            raise _full_or_unwritable(self._path, error) from error
 
     def _append(self, descriptor: int, data: bytes, end: int) -> int:
         view = memoryview(data)
@@ -130,7 +123,8 @@ class JournalWriter:
                 view = view[os.write(descriptor, view) :]
         except OSError as error:
             # Cut the half-written block off, so that later blocks of this file stay readable.
-            os.ftruncate(descriptor, end)
+            with suppress(OSError):
+                os.ftruncate(descriptor, end)
             raise _full_or_unwritable(self._path, error) from error
         return len(data)
 
@@ -139,17 +133,18 @@ class Journal:
     """Everything that the writers of a run have committed, each sequence once.
 
     Of several closed records of a sequence the one with the fewest failed rows wins; ties go by
-    writer name, then by position.
+    writer name, then by position. `run` is the identity of the run: files that writers of another
+    run left here are not read.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, run: str) -> None:
         self._directory = directory
         self._files: dict[str, BinaryIO] = {}
         self.writers: list[Writer] = []
         self.warnings: list[str] = []
         self.blocks: dict[str, Block] = {}
         for path in sorted(directory.glob("*.jsonl")):
-            self._index(path)
+            self._index(path, run)
 
     def __enter__(self) -> Journal:
         return self
@@ -161,24 +156,15 @@ class Journal:
 
     def rows(self) -> list[StoredRow]:
         """All rows of the winning blocks, in order of unit and id."""
-        rows = [row for block in self.blocks.values() for row in self.read_block(block)]
-        return sorted(rows, key=lambda stored: (stored.row.unit, stored.row.id))
-
-    def read_block(self, block: Block) -> Iterator[StoredRow]:
-        """The rows of one committed sequence."""
-        file = self._open(f"{block.writer}.jsonl")
-        file.seek(block.offset)
-        lines = file.read(block.length).split(b"\n")
-        try:
-            for line in lines[: block.rows]:
-                yield StoredRow(Row.model_validate_json(line), block.writer)
-        except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
-            raise JournalError(
-                f"{block.writer}.jsonl: sequence {block.sequence}: {problem['loc']}: "
-                f"{problem['msg']}",
-                hint="another version of rpx wrote this run; use --fresh to start again",
-            ) from error
+        rows = [
+            StoredRow(row, block.writer)
+            for block in self.blocks.values()
+            for row in parse_rows(self._open(f"{block.writer}.jsonl"), block)
+        ]
+        # Ids of pairs are made up; the sequence decides between equal ones.
+        return sorted(
+            rows, key=lambda stored: (stored.row.unit, stored.row.id, stored.row.sequence)
+        )
 
     def state(self, stored: StoredRow, label: str, kind: type[S]) -> S | None:
         """The stored state of one metric of one row; None where it was undefined."""
@@ -191,8 +177,9 @@ class Journal:
         data = file.read(length)
         if len(data) != length or zlib.crc32(data) != checksum:
             raise JournalError(
-                f"{self._directory / stored.writer}.bin: the state at byte {offset} is damaged",
-                hint="remove this writer's two files; the same command then redoes its sequences",
+                f"{self._directory / stored.writer}.bin: the state at byte {offset} has changed "
+                "since the run was read",
+                hint="run the same command again: what is damaged is done again",
             )
         return decode_state(kind, data)
 
@@ -201,62 +188,41 @@ class Journal:
             self._files[name] = (self._directory / name).open("rb")
         return self._files[name]
 
-    def _index(self, path: Path) -> None:
-        states = path.with_suffix(".bin")
-        size = states.stat().st_size if states.exists() else 0
-        for record in _scan(path):
-            match record:
-                case Writer():
-                    self.writers.append(record)
-                case str():
-                    self.warnings.append(f"{path.name}: {record}; its sequence will be redone")
-                case Block() if record.states_end > size:
-                    self.warnings.append(
-                        f"{states.name} is shorter than its rows say; sequence "
-                        f"{record.sequence} will be redone"
-                    )
-                case Block():
-                    best = self.blocks.get(record.sequence)
-                    if best is None or record.failed < best.failed:
-                        self.blocks[record.sequence] = record
+    def _index(self, path: Path, run: str) -> None:
+        damages: list[str] = []
+        try:
+            with path.open("rb") as rows:
+                writer = read_writer(rows, run)
+                if isinstance(writer, str):
+                    damages.append(writer)
+                elif writer is not None:
+                    self.writers.append(writer)
+                    for found in scan(rows, path):
+                        if isinstance(found, str):
+                            damages.append(found)
+                        else:
+                            self._take(found)
+        except OSError as error:
+            damages.append(f"cannot be read ({error.strerror})")
+        self.warnings += [f"{path.name}: {damage}" for damage in damages[:MAX_WARNINGS]]
+        if len(damages) > MAX_WARNINGS:
+            self.warnings.append(f"{path.name}: and {len(damages) - MAX_WARNINGS} more such places")
+
+    def _take(self, block: Block) -> None:
+        best = self.blocks.get(block.sequence)
+        if best is None or block.failed < best.failed:
+            self.blocks[block.sequence] = block
 
 
-def _scan(path: Path) -> Iterator[Writer | Block | str]:
-    """Writers, blocks, and damage in words; a cut-off tail is normal and passed over."""
-    start = position = checksum = lines = 0
-    with path.open("rb") as file:
-        for line in file:
-            if not line.endswith(b"\n"):
-                return
-            position += len(line)
-            if line.startswith(b'{"kind":"row"'):
-                checksum = zlib.crc32(line, checksum)
-                lines += 1
-                continue
-            yield _close(line, Block(path.stem, start, position - start, "", lines, 0, 0), checksum)
-            start, checksum, lines = position, 0, 0
-
-
-def _close(line: bytes, open_block: Block, checksum: int) -> Writer | Block | str:
-    end = open_block.offset + open_block.length
-    try:
-        record = json.loads(line)
-        if record["kind"] == "writer":
-            return Writer.model_validate(record)
-        if record["rows"] != open_block.rows or record["crc"] != checksum:
-            return f"the rows before byte {end} do not match their closing record"
-        return replace(
-            open_block,
-            sequence=str(record["id"]),
-            failed=int(record["failed"]),
-            states_end=int(record["states_end"]),
-        )
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return f"the line that ends at byte {end} is not a record"
+def read_rows(directory: Path, block: Block) -> list[Row]:
+    """The rows of one committed sequence."""
+    with (directory / f"{block.writer}.jsonl").open("rb") as file:
+        return list(parse_rows(file, block))
 
 
 def _append_only(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+    binary = getattr(os, "O_BINARY", 0)  # Windows would turn line ends into two bytes.
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | binary, 0o644)
 
 
 def _full_or_unwritable(path: Path, error: OSError) -> JournalError:

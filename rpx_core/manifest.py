@@ -7,7 +7,10 @@ a digest of the records, whatever their order in the file and wherever the file 
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -45,7 +48,7 @@ class Header(BaseModel):
         return tuple(dict.fromkeys([*([self.task] if self.task else []), *self.tasks]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """What stays in memory of one record: its place in the file, its id, sequence and tier."""
 
@@ -111,7 +114,8 @@ class Manifest:
         """The entries as they stand in the source."""
         records = self.source.records
         if not isinstance(records, Path):
-            yield from (records[entry.position] for entry in entries)
+            # Copies: what a task does to its record must not reach the next reader.
+            yield from (deepcopy(records[entry.position]) for entry in entries)
             return
         with records.open("rb") as file:
             for entry in entries:
@@ -120,9 +124,15 @@ class Manifest:
 
     def _parse(self, raw: object, entry: Entry) -> Record:
         where = f"{self.name}: record {entry.id!r}"
-        return parse_record(
+        record = parse_record(
             raw, where=where, defaults=_defaults(self.header), known=self.source.known
         )
+        if record.id != entry.id:
+            raise ManifestError(
+                f"{where} is now {record.id!r}: the manifest has changed since it was opened",
+                hint="wait until it is complete, then run the command again",
+            )
+        return record
 
 
 def read_manifest(path: Path, *, known: Collection[str] = (), root: Path | None = None) -> Manifest:
@@ -131,7 +141,7 @@ def read_manifest(path: Path, *, known: Collection[str] = (), root: Path | None 
     `root` replaces the manifest's own; without it, files must lie below the manifest's folder:
     a manifest cannot widen its root. `known` are asset keys beside the well-known ones.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ManifestError(
             f"{path}: no such manifest",
             hint="`rpx data index LAYOUT ROOT` writes one; `rpx list datasets` shows what is there",
@@ -219,9 +229,11 @@ def _index(
         where = f"{file}: sample {number}"
         record = parse_record(raw, where=where, defaults=defaults, known=source.known)
         digests.append((record.id, _digest(record)))
-        entries.append(Entry(position, record.id, record.sequence, record.frame, record.difficulty))
+        # Interned: thousands of frames share the name of their sequence.
+        sequence = sys.intern(record.sequence)
+        entries.append(Entry(position, record.id, sequence, record.frame, record.difficulty))
     _check_duplicates(file, entries)
-    digest = hashlib.sha256(to_json({"vocabulary": header.vocabulary}))
+    digest = hashlib.sha256()
     for _, part in sorted(digests):
         digest.update(part)
     return Manifest(
@@ -235,7 +247,10 @@ def _index(
 
 
 def _defaults(header: Header) -> dict[str, Any]:
-    return {"pose_convention": header.pose_convention, **header.defaults}
+    inherited: dict[str, Any] = {"pose_convention": header.pose_convention}
+    if header.vocabulary:
+        inherited["vocabulary"] = list(header.vocabulary)
+    return {**inherited, **header.defaults}
 
 
 def _digest(record: Record) -> bytes:
@@ -246,7 +261,10 @@ def _root(path: Path, header: Header, root: Path | None) -> Path:
     if root is not None:
         return root.resolve()
     folder = path.parent.resolve()
-    inside = (folder / header.root).resolve()
+    try:
+        inside = (folder / header.root).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ManifestError(f"{path}: root {header.root[:80]!r} is no folder: {error}") from error
     if not inside.is_relative_to(folder):
         raise ManifestError(
             f"{path}: root {header.root!r} lies outside the manifest's folder",

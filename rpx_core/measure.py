@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rpx_core.contracts import Metric, Output, Unit
+from rpx_core.contracts import Metric, Output, Undefined, Unit
 from rpx_core.errors import MetricError
 from rpx_core.report import Measured
 from rpx_core.state import encode_state
@@ -36,8 +36,9 @@ class Evidence:
     def take(self, metric: LabelledMetric, measure: Callable[[], Any | None]) -> None:
         """Measure, encode and evaluate; raises MetricError when the metric breaks its contract."""
         state = measure()
-        if state is None:
-            self.undefined(metric, "undefined for this evidence")
+        if state is None or isinstance(state, Undefined):
+            reason = state.reason if state is not None else "undefined for this evidence"
+            self.undefined(metric, reason)
             return
         if not isinstance(state, metric.metric.State):
             raise MetricError(

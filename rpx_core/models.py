@@ -43,7 +43,9 @@ class ModelPart:
 
     def identity(self) -> dict[str, Any]:
         """What of this model can move a number."""
-        own = {"name": self.name, "kind": self.kind, "digest": self.digest}
+        # The name of a file or folder says where it lies, not what it holds.
+        name = {"files": "", "function": self.name.rpartition(":")[2]}.get(self.kind, self.name)
+        own = {"name": name, "kind": self.kind, "digest": self.digest}
         return (
             own
             | (self.part.identity() if self.part and self.kind == "registered" else {})

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from rpx_core.errors import ConfigError, PluginError
 from rpx_core.host import Offer, load_target
+from rpx_core.identity import file_digest
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Part:
     target: str
     options_target: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the files that options name: they count, and where they lie does not."""
 
     def load(self) -> Any:
         """What the target names; raises PluginError when it cannot be imported."""
@@ -48,7 +52,8 @@ class Part:
 
     def identity(self) -> dict[str, Any]:
         """What of this part can move a number."""
-        return {"name": self.name, "version": self.version, "options": dict(self.options)}
+        options = {**self.options, **self.contents}
+        return {"name": self.name, "version": self.version, "options": options}
 
 
 def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: str) -> Part:
@@ -72,7 +77,16 @@ def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: s
             hint=f"options of {offer.full_name}: {', '.join(kind.model_fields) or 'none'}",
         ) from error
     return Part(
-        offer.full_name, offer.version, spec.target, target, validated.model_dump(mode="json")
+        offer.full_name,
+        offer.version,
+        spec.target,
+        target,
+        validated.model_dump(mode="json"),
+        {
+            name: file_digest(value)
+            for name, value in validated
+            if isinstance(value, Path) and value.is_file()
+        },
     )
 
 

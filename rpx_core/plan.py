@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 from rpx_core.config import RunConfig
 from rpx_core.contracts import Metric, Runtime, Task
 from rpx_core.datasets import cache_directory, open_dataset, select
-from rpx_core.errors import ConfigError
+from rpx_core.errors import ConfigError, PluginError
+from rpx_core.files import Files
 from rpx_core.host import Host
 from rpx_core.identity import digest, run_inputs, run_name
 from rpx_core.manifest import Entry, Manifest
@@ -49,7 +51,8 @@ class Plan:
         """The work of these sequences; records are read as they are needed."""
         for name in sequences:
             wanted = set(self.samples[name])
-            records = self.resolved.task.arrange(self.manifest.records(self.sequences[name]))
+            frames = self.manifest.records(self.sequences[name])
+            records = self.resolved.task.arrange(frames, self.manifest.files)
             yield Work(name, tuple(record for record in records if record.id in wanted))
 
 
@@ -60,7 +63,8 @@ class _Selection:
     manifest: Manifest
     sequences: Mapping[str, Sequence[Entry]]
     samples: Mapping[str, Sequence[str]]
-    total: int
+    everything: Sequence[str]
+    """Ids of all samples, before a limit."""
 
 
 def make_plan(
@@ -80,14 +84,16 @@ def make_plan(
     manifest = open_dataset(host, config.data)
     check_task(f"dataset {manifest.name}", manifest.header.served(), resolved.offer.spec.name)
     sequences = select(manifest, config.data)
-    samples, total = _samples(manifest, sequences, resolved.task, config.data.limit)
+    ids = _samples(manifest, sequences, resolved.task)
     _check_assets(manifest, sequences, resolved)
-    selection = _Selection(manifest, sequences, samples, total)
+    everything = [identifier for found in ids.values() for identifier in found]
+    samples = _limit(ids, config.data.limit)
+    selection = _Selection(manifest, sequences, samples, everything)
     record = _record(config, resolved, selection)
     return Plan(
         config=config,
         record=record,
-        job=_job(config, resolved, manifest, output / record.name),
+        job=_job(config, resolved, manifest.files, record, output / record.name),
         manifest=manifest,
         sequences={name: sequences[name] for name in samples},
         samples=samples,
@@ -114,7 +120,7 @@ def _record(config: RunConfig, resolved: Resolved, selection: _Selection) -> Run
         data=manifest.name,
         protocol=resolved.protocol.name if resolved.protocol else None,
         primary=f"{label}.{output}@{resolved.metrics[label].outputs[output].headline}",
-        dataset_samples=selection.total,
+        dataset_samples=len(selection.everything),
         selected_samples=sum(len(ids) for ids in selection.samples.values()),
         sequences=len(selection.samples),
         warnings=_warnings(config, resolved, selection),
@@ -122,16 +128,19 @@ def _record(config: RunConfig, resolved: Resolved, selection: _Selection) -> Run
     )
 
 
-def _job(config: RunConfig, resolved: Resolved, manifest: Manifest, directory: Path) -> Job:
+def _job(
+    config: RunConfig, resolved: Resolved, files: Files, record: RunRecord, directory: Path
+) -> Job:
     label, output = resolved.primary
     execution, align = config.execution, config.align
     return Job(
         task=resolved.task_part,
         metrics=resolved.metric_parts,
         model=resolved.model,
-        files=manifest.files,
+        files=files,
         runtime=Runtime(device=execution.devices[0], seed=config.seed, cache=cache_directory()),
         run_directory=directory,
+        identity=record.identity,
         primary=resolved.primary,
         lower_is_better=resolved.metrics[label].outputs[output].better == "lower",
         align_method=align.method,
@@ -143,29 +152,34 @@ def _job(config: RunConfig, resolved: Resolved, manifest: Manifest, directory: P
 
 
 def _samples(
-    manifest: Manifest,
-    sequences: Mapping[str, Sequence[Entry]],
-    task: Task[Any, Any],
-    limit: int | None,
-) -> tuple[dict[str, list[str]], int]:
-    """Sample ids by sequence, cut to the first `limit` in id order, and how many there were."""
+    manifest: Manifest, sequences: Mapping[str, Sequence[Entry]], task: Task[Any, Any]
+) -> dict[str, list[str]]:
+    """Sample ids by sequence; raises PluginError where a task makes one twice."""
     rearranges = type(task).arrange is not Task.arrange
     ids = {
-        name: [record.id for record in task.arrange(manifest.records(entries))]
+        name: [record.id for record in task.arrange(manifest.records(entries), manifest.files)]
         if rearranges
         else [entry.id for entry in entries]
         for name, entries in sequences.items()
     }
-    total = sum(len(found) for found in ids.values())
-    if total == 0:
+    counts = Counter(identifier for found in ids.values() for identifier in found)
+    if not counts:
         raise ConfigError(
             f"no samples selected: {manifest.name} has {len(manifest.entries)} records, "
             "but they make no sample of this task"
         )
+    (often, times), *_ = counts.most_common(1)
+    if times > 1:
+        raise PluginError(f"{type(task).__qualname__}.arrange() gave the id {often!r} twice")
+    return ids
+
+
+def _limit(ids: Mapping[str, Sequence[str]], limit: int | None) -> dict[str, Sequence[str]]:
+    """The first `limit` samples in id order, by sequence; sequences without any are left out."""
     if limit is not None:
         kept = set(sorted((i for found in ids.values() for i in found), key=natural_key)[:limit])
         ids = {name: [i for i in found if i in kept] for name, found in ids.items()}
-    return {name: found for name, found in ids.items() if found}, total
+    return {name: found for name, found in ids.items() if found}
 
 
 def _check_assets(
@@ -186,13 +200,13 @@ def _check_assets(
             )
 
 
-def _extra_files(
-    model: ModelPart, task: Task[Any, Any], samples: Mapping[str, Sequence[str]]
-) -> list[str]:
-    """Prediction files that belong to no selected sample: most often a misspelt id."""
+def _extra_files(model: ModelPart, task: Task[Any, Any], selection: _Selection) -> list[str]:
+    """Prediction files that belong to no sample of the data: most often a misspelt id."""
     if model.kind != "files" or model.reference is None:
         return []
-    stems = {stem for ids in samples.values() for i in ids for stem in (i, file_stem(i))}
+    # A split or a limit leaves files over that are in order.
+    ids = {*selection.everything, *(entry.id for entry in selection.manifest.entries)}
+    stems = {stem for i in ids for stem in (i, file_stem(i))}
     present = PredictionFolder(Path(model.reference), task).present(task)
     return sorted(name for stem, name in present.items() if stem not in stems)
 
@@ -203,6 +217,6 @@ def _warnings(config: RunConfig, resolved: Resolved, selection: _Selection) -> t
     departures = protocol.departures(config) if protocol else ()
     if protocol is not None and departures:
         warnings.append(f"departs from protocol {protocol.name} in {', '.join(departures)}")
-    extra = _extra_files(resolved.model, resolved.task, selection.samples)
-    warnings += [f"prediction file {name} belongs to no selected sample" for name in extra]
+    extra = _extra_files(resolved.model, resolved.task, selection)
+    warnings += [f"prediction file {name} belongs to no sample" for name in extra]
     return tuple(warnings)

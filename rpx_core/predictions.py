@@ -15,14 +15,22 @@ from rpx_core.contracts import Sample, Task
 from rpx_core.errors import ModelError
 from rpx_core.files import Files
 
+MAX_STEM = 200
+"""File systems allow 255 bytes for a name; endings and temporary names need some."""
+
 
 def file_stem(sample_id: str) -> str:
     """The file name of a sample without its ending: the id, unsafe characters percent-encoded.
 
-    Case survives; a leading dot is encoded, so no name is hidden or climbs.
+    Case survives; a leading dot is encoded, so no name is hidden or climbs. What is too long for
+    a file name is cut and ends with a digest of the whole.
     """
     stem = quote(sample_id, safe=" ()[]{}@+,=~#!$&';^")
-    return f"%2E{stem[1:]}" if stem.startswith(".") else stem
+    stem = f"%2E{stem[1:]}" if stem.startswith(".") else stem
+    if len(stem) <= MAX_STEM:
+        return stem
+    digest = hashlib.sha256(sample_id.encode()).hexdigest()[:16]
+    return f"{stem[: MAX_STEM - 17]}-{digest}"
 
 
 class PredictionFolder:
@@ -45,13 +53,14 @@ class PredictionFolder:
 
     def present(self, task: Task[Any, Any]) -> dict[str, str]:
         """File name by sample stem, for every file with an ending that the task reads."""
-        endings = _endings(task)
-        return {
-            name[: -len(ending)]: name
-            for name in self._names()
-            for ending in endings
-            if name.endswith(ending)
-        }
+        # The longest ending first: `a.depth.png` is of sample `a` where `.depth.png` is one.
+        endings = sorted(_endings(task), key=len, reverse=True)
+        found = {}
+        for name in self._names():
+            ending = next((ending for ending in endings if name.endswith(ending)), None)
+            if ending is not None:
+                found[name[: -len(ending)]] = name
+        return found
 
     def digest(self) -> str:
         """A digest of the names and contents of all files in the folder."""
@@ -75,7 +84,7 @@ class PredictionFolder:
         for ending in _endings(task):
             for stem in (file_stem(sample_id), sample_id):
                 name = f"{stem}{ending}"
-                if ".." not in stem and (self._directory / name).is_file():
+                if ".." not in stem.split("/") and (self._directory / name).is_file():
                     return task.read_prediction(self._files.read(name), name)
         raise ModelError(
             f"sample {sample_id}: no prediction file in {self._directory}",

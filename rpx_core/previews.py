@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rpx_core.contracts import Picture
+from rpx_core.errors import JournalError
 from rpx_core.files import write_atomic
 from rpx_core.images import encode_png
 from rpx_core.predictions import file_stem
@@ -30,18 +31,30 @@ class WorstKeeper:
     def wants(self, value: float) -> bool:
         """Whether a sample of this value is among the worst so far."""
         if len(self._heap) < self._limit:
-            return self._limit > 0
-        return self._sign * value > self._heap[0][0]
+            return True
+        return self._limit > 0 and self._sign * value > self._heap[0][0]
 
     def keep(self, sample_id: str, value: float, pictures: Sequence[Picture]) -> None:
         """Write the pictures of one sample, and drop those of the best one kept if too many."""
         folder = self._directory / file_stem(sample_id)
         index = []
+        files = {}
         for number, picture in enumerate(pictures):
             name = f"{number}-{re.sub(r'[^a-z0-9]+', '-', picture.caption.lower())[:40]}.png"
-            write_atomic(folder / name, encode_png(picture.image))
+            files[name] = encode_png(picture.image)
             index.append({"caption": picture.caption, "file": name})
-        write_atomic(folder / "pictures.json", json.dumps(index).encode())
+        files["pictures.json"] = json.dumps(index).encode()
+        try:
+            for name, content in files.items():
+                write_atomic(folder / name, content)
+        except JournalError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            # Another command on the same run has just dropped the folder: a picture less.
+            return
+        # A sequence that is started again shows its samples twice.
+        self._heap = [kept for kept in self._heap if kept[1] != sample_id]
+        heapq.heapify(self._heap)
         heapq.heappush(self._heap, (self._sign * value, sample_id))
         if len(self._heap) > self._limit:
             _, dropped = heapq.heappop(self._heap)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -25,7 +25,7 @@ WELL_KNOWN_ASSETS = frozenset(
 """Keys that the published formats use; known whether or not the plugin that reads them is here."""
 
 _PHASES = {0: Phase.CLUTTER, 1: Phase.INTERACTION, 2: Phase.CLEAN}
-_ID_PATTERN = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+_PRINTABLE = re.compile(r"[^\x00-\x1f\x7f]*")
 _LAST_INTEGER = re.compile(r"(\d+)(?!.*\d)", re.DOTALL)
 _NATURAL = re.compile(r"(\d+)")
 _LONGEST_NUMBER = 4000
@@ -51,7 +51,7 @@ class Record(BaseModel):
     rgb: str | None = None
     intrinsics: Any = None
     pose: Any = None
-    pose_convention: str = "t265"
+    pose_convention: Literal["opencv", "t265"] = "t265"
     metadata: dict[str, Any] = Field(default_factory=dict)
     checksums: dict[str, str] = Field(default_factory=dict)
     assets: dict[str, Any] = Field(default_factory=dict)
@@ -59,7 +59,7 @@ class Record(BaseModel):
     @field_validator("id", "scene", "sequence")
     @classmethod
     def _printable(cls, value: str | None) -> str | None:
-        if value is not None and not _ID_PATTERN.fullmatch(value[:200]):
+        if value is not None and not _PRINTABLE.fullmatch(value):
             raise ValueError("control characters are not allowed")
         return value
 
@@ -93,8 +93,10 @@ def parse_record(
                 f"{where}: unknown key {key[:80]!r}", hint=_suggest(key, {*known, *_CORE_KEYS})
             )
     identifier = str(core.get("id", ""))
-    core.setdefault("frame", _last_integer(identifier))
-    core.setdefault("sequence", _default_sequence(core, identifier))
+    if core.get("frame") is None:
+        core["frame"] = _last_integer(identifier)
+    if core.get("sequence") is None:
+        core["sequence"] = _default_sequence(core, identifier)
     try:
         return Record(**core, assets=assets)
     except ValidationError as error:
@@ -103,16 +105,19 @@ def parse_record(
         raise ManifestError(f"{where}: {field}: {problem['msg']}") from error
 
 
-def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key that orders embedded integers by value: frame_9999 before frame_10000."""
-    parts = _NATURAL.split(text)
-    return tuple(
+def natural_key(text: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
+    """Sort key that orders embedded integers by value: frame_9999 before frame_10000.
+
+    Keys are equal for equal texts only, so that no order depends on where sorting began.
+    """
+    parts = tuple(
         (1, int(part), "")
         if part.isdecimal() and part.isascii() and len(part) < _LONGEST_NUMBER
         else (0, 0, part)
-        for part in parts
+        for part in _NATURAL.split(text)
         if part
     )
+    return parts, text
 
 
 _CORE_KEYS = frozenset(Record.model_fields) - {"assets"}

@@ -29,11 +29,17 @@ class Stored(BaseModel):
 
 
 class Failure(Stored):
-    """Why a sample has no numbers: the stage that failed, the kind of error, its message."""
+    """Why a sample has no numbers: the stage that failed, the kind of error, and what to do."""
 
     stage: Stage
     error: str
     message: str
+    hint: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What happened and what to do, in one line of prose."""
+        return f"{self.message} ({self.hint})" if self.hint else self.message
 
 
 class Measured(Stored):
@@ -64,6 +70,8 @@ class Row(Stored):
     tags: Mapping[str, Tag] = Field(default_factory=dict)
     rgb_digest: str | None = None
     alignment: Mapping[str, Finite] = Field(default_factory=dict)
+    note: str | None = None
+    """What the alignment warns of."""
     metrics: Mapping[str, Measured] = Field(default_factory=dict)
     failure: Failure | None = None
 
@@ -218,6 +226,8 @@ class Writer(Stored):
 
     kind: Literal["writer"] = "writer"
     schema_: Literal["rpx-journal-1"] = Field(default="rpx-journal-1", alias="schema")
+    run: str = ""
+    """Identity of the run that the file belongs to."""
     writer: str
     started: str
     host: str
@@ -260,3 +270,5 @@ class Results:
     """Where picture paths start; None when nothing was kept on disk."""
     others: Sequence[Report] = field(default=())
     """Further runs to show beside this one."""
+    problems: Sequence[str] = field(default=())
+    """Metrics that failed on folded states: numbers are missing that should be there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -79,13 +80,14 @@ def collect(
 
     `by` are keys to slice by; `notes` are further reasons why the run is partial (a shard).
     """
-    with Journal(directory / "journal") as journal:
+    with Journal(directory / "journal", record.identity) as journal:
         rows = journal.rows()
         aggregator = Aggregator(journal, rows, metrics)
         numbers = aggregator.numbers()
         cells = aggregator.cells()
         slices = tuple(part for key in by for part in aggregator.slices(key))
-        writers, damages = tuple(journal.writers), tuple(journal.warnings)
+        writers = tuple(journal.writers)
+        damages = (*journal.warnings, *aggregator.problems)
         done = len(journal.blocks)
     label, _, output = record.primary.partition("@")[0].partition(".")
     basis = Basis(
@@ -95,7 +97,8 @@ def collect(
         unit=metrics[label].outputs[output].unit,
         stability=_stability(numbers),
     )
-    samples = [stored.row for stored in rows if stored.row.unit is Unit.SAMPLE]
+    unit = Unit(metrics[label].unit)
+    primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
         run=record,
         status=_status(record, rows, done, notes),
@@ -108,12 +111,16 @@ def collect(
             for stored in rows
             if (failure := stored.row.failure) is not None
         ),
-        worst=_worst(directory, samples, label, output, metrics[label].outputs[output]),
-        warnings=(*record.warnings, *damages, *_implausible(numbers, metrics)),
+        worst=_worst(directory, primary_rows, label, output, metrics[label].outputs[output]),
+        warnings=(*record.warnings, *damages, *_implausible(numbers, metrics), *_notes(rows)),
         writers=writers,
     )
     return Results(
-        report=report, rows=[stored.row for stored in rows], cells=cells, run_directory=directory
+        report=report,
+        rows=[stored.row for stored in rows],
+        cells=cells,
+        run_directory=directory,
+        problems=aggregator.problems,
     )
 
 
@@ -174,6 +181,12 @@ def _implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> li
                     "check units, scale and alignment"
                 )
     return found
+
+
+def _notes(rows: Sequence[StoredRow]) -> list[str]:
+    """What alignments warned of, each sentence once with the number of its samples."""
+    counts = Counter(stored.row.note for stored in rows if stored.row.note is not None)
+    return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]
 
 
 def _worst(

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from rpx_core.blocks import Block
 from rpx_core.contracts import Unit
 from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
 from rpx_core.files import write_atomic
 from rpx_core.host import Host
-from rpx_core.journal import Block, Journal
+from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
 from rpx_core.plan import Plan, shard
+from rpx_core.predictions import file_stem
 from rpx_core.report import Report, Results
 from rpx_core.results import collect, write_record
 
@@ -78,15 +80,16 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     go on; what was committed stays and the next call continues there.
     """
     directory = plan.directory
-    if request.fresh:
+    # A model that lives in this process has no identity: nothing says that it is still the same.
+    if request.fresh or plan.job.model.kind == "object":
         _clear(directory)
     write_record(directory, plan.record)
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     names = list(plan.samples)
     mine = shard(names, *request.shard) if request.shard else names
-    with Journal(directory / "journal") as journal:
+    with Journal(directory / "journal", plan.record.identity) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
-    todo = [name for name in mine if name not in closed]
+    todo = [name for name in mine if name not in closed or _lacks_predictions(plan, name)]
     host.notify("rpx_run_started", record=plan.record)
     if todo:
         _execute(plan, host, todo, mine, progress or Silent())
@@ -96,9 +99,7 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     )
     written = write_reports(directory / "report", results, renderers)
     host.notify("rpx_run_finished", record=plan.record, report=results.report)
-    failed = results.report.status.failed_samples
-    incomplete = failed > plan.config.execution.max_failed
-    return Outcome(directory, results, written, ExitCode.INCOMPLETE if incomplete else ExitCode.OK)
+    return Outcome(directory, results, written, _exit_code(plan, results))
 
 
 def load_reporter(host: Host, name: str) -> Renderer:
@@ -157,12 +158,9 @@ class _Observer:
     def closed(self, block: Block) -> None:
         self._progress.advance(len(self._plan.samples[block.sequence]))
         if self._host.listens("rpx_sample_scored"):
-            with Journal(self._plan.directory / "journal") as journal:
-                for stored in journal.read_block(block):
-                    if stored.row.unit is Unit.SAMPLE:
-                        self._host.notify(
-                            "rpx_sample_scored", record=self._plan.record, row=stored.row
-                        )
+            for row in read_rows(self._plan.directory / "journal", block):
+                if row.unit is Unit.SAMPLE:
+                    self._host.notify("rpx_sample_scored", record=self._plan.record, row=row)
 
 
 def _execute(
@@ -192,12 +190,35 @@ def _execute(
 
 def _clear(directory: Path) -> None:
     """Forget a run that may be folded again: its journal and all that derives from it."""
-    for name in ("journal", "predictions", *DERIVED):
-        shutil.rmtree(directory / name, ignore_errors=True)
-    (directory / "run.json").unlink(missing_ok=True)
+    try:
+        for name in ("journal", "predictions", *DERIVED):
+            if (directory / name).exists():
+                shutil.rmtree(directory / name)
+        (directory / "run.json").unlink(missing_ok=True)
+    except OSError as error:
+        raise JournalError(
+            f"{error.filename or directory} cannot be removed: {error.strerror or error}",
+            hint="--fresh needs that; remove the run directory yourself",
+        ) from error
+
+
+def _lacks_predictions(plan: Plan, sequence: str) -> bool:
+    """Whether predictions are to be saved and this sequence was done without that."""
+    if not plan.config.execution.save_predictions:
+        return False
+    folder, suffix = plan.directory / "predictions", plan.resolved.task.suffix
+    files = (folder / f"{file_stem(name)}{suffix}" for name in plan.samples[sequence])
+    return not all(file.is_file() for file in files)
+
+
+def _exit_code(plan: Plan, results: Results) -> ExitCode:
+    if results.problems:
+        return ExitCode.PLUGIN
+    too_many = results.report.status.failed_samples > plan.config.execution.max_failed
+    return ExitCode.INCOMPLETE if too_many else ExitCode.OK
 
 
 def _unfinished(notes: Sequence[str], plan: Plan) -> list[str]:
     """Why a run of a shard is partial; a merged journal that is complete is not."""
-    with Journal(plan.directory / "journal") as journal:
+    with Journal(plan.directory / "journal", plan.record.identity) as journal:
         return [] if len(journal.blocks) >= plan.record.sequences else list(notes)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rpx_core.contracts import Aligned, Frame, Sample, Task, Unit
+from rpx_core.errors import PluginError
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.records import Record
 from rpx_core.report import Failure, Row, Stage, Tag
@@ -44,6 +45,7 @@ class _Slot:
     digest: str | None = None
     evidence: Evidence = field(default_factory=Evidence)
     facts: Mapping[str, float] = field(default_factory=dict)
+    note: str | None = None
     scored: bool = False
 
 
@@ -72,6 +74,8 @@ class SequenceScorer:
         self._pairs: list[tuple[Row, Mapping[str, bytes]]] = []
         self._previous: _Slot | None = None
         self._next = 0
+        self._poster: Frame | None = None
+        """The middle frame with its image: what a picture of the whole sequence shows."""
         self._all = bool(scoring.of_unit(Unit.SEQUENCE)) or scoring.align_sequence
 
     @property
@@ -100,6 +104,8 @@ class SequenceScorer:
         if self._scoring.align_sequence:
             self._align_together()
             self._advance()
+        if self._previous is not None:
+            self._release(self._previous)
         rows: list[Row] = []
         states: list[Mapping[str, bytes]] = []
         for identifier in self._order:
@@ -133,6 +139,8 @@ class SequenceScorer:
         if slot.failure is None and slot.frame is not None:
             slot.scored = True
             self._keep(_sample_row(slot), slot.frame)
+            if self._next == len(self._order) // 2:
+                self._poster = slot.frame
 
     def _measure(self, slot: _Slot) -> None:
         frame = slot.frame
@@ -145,15 +153,15 @@ class SequenceScorer:
     def _align(self, slots: Sequence[_Slot]) -> None:
         frames = [slot.frame for slot in slots if slot.frame is not None]
         method = self._scoring.align_method
-        aligned = self._guard("align", lambda: list(self._scoring.task.align(method, frames)))
-        if isinstance(aligned, Failure) or len(aligned) != len(frames):
-            failure = aligned if isinstance(aligned, Failure) else _WRONG_LENGTH
+        fitted = self._guard("align", lambda: _fit(self._scoring.task, method, frames))
+        if isinstance(fitted, Failure):
             for slot in slots:
-                slot.failure = failure
+                slot.failure = fitted
             return
-        for slot, frame, result in zip(slots, frames, aligned, strict=True):
-            prediction = result.prediction if isinstance(result, Aligned) else None
-            slot.facts = _finite(result.facts) if isinstance(result, Aligned) else {}
+        for slot, frame, result in zip(slots, frames, fitted, strict=True):
+            if result is not None:
+                slot.facts, slot.note = result.facts, result.note
+            prediction = None if result is None else result.prediction
             slot.frame = frame._replace(prediction=prediction)
 
     def _align_together(self) -> None:
@@ -187,6 +195,7 @@ class SequenceScorer:
                 "unit": Unit.PAIR,
                 "id": f"{previous.record.id}..{current.record.id}",
                 "alignment": {},
+                "note": None,
                 "metrics": {},
                 "failure": None,
                 "rgb_digest": None,
@@ -228,7 +237,10 @@ class SequenceScorer:
                 evidence.undefined(metric, "a frame of the sequence failed or is not aligned")
             return [(row.model_copy(update={"metrics": evidence.measured}), {})]
         outcome = self._guard("measure", lambda: _take_all(evidence, metrics, (frames,)))
-        return [_closed(row, evidence, outcome)]
+        closed = _closed(row, evidence, outcome)
+        if self._poster is not None:
+            self._keep(closed[0], self._poster)
+        return [closed]
 
 
 def _take_all(
@@ -261,6 +273,7 @@ def _sample_row(slot: _Slot) -> Row:
         tags=_tags(record.metadata),
         rgb_digest=slot.digest,
         alignment=slot.facts,
+        note=slot.note,
         metrics={} if slot.failure else slot.evidence.measured,
         failure=slot.failure,
     )
@@ -277,10 +290,23 @@ def _tags(metadata: Mapping[str, Any]) -> dict[str, Tag]:
     return tags
 
 
-def _finite(facts: Mapping[str, float]) -> dict[str, float]:
-    return {key: float(value) for key, value in facts.items() if math.isfinite(value)}
+def _fit(task: Task[Any, Any], method: str, frames: Sequence[Frame]) -> list[Aligned[Any] | None]:
+    """Aligned predictions, None where undefined, checked."""
+    aligned = list(task.align(method, frames))
+    if len(aligned) != len(frames):
+        raise PluginError(f"align() returned {len(aligned)} results for {len(frames)} frames")
+    return [None if result is None else _checked(result) for result in aligned]
 
 
-_WRONG_LENGTH = Failure(
-    stage="align", error="ModelError", message="align() did not return one result per frame"
-)
+def _checked(result: object) -> Aligned[Any]:
+    if not isinstance(result, Aligned):
+        raise PluginError(
+            f"align() returned a {type(result).__name__}; Aligned or None was expected"
+        )
+    facts = {str(key): float(value) for key, value in result.facts.items()}
+    for key, value in facts.items():
+        if not math.isfinite(value):
+            raise PluginError(
+                f"align() says that {key} is {value}; return None where the fit is undefined"
+            )
+    return replace(result, facts=facts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
@@ -23,8 +24,13 @@ from rpx_core.errors import JournalError, MetricError
 S = TypeVar("S")
 Array = NDArray[Any]
 
+_Field = tuple[str, str, tuple[int, ...]]
+"""Name, dtype and shape of one stored array."""
 _KINDS = "biufU"
+_DTYPE = re.compile(r"[<|](?:b1|[iuf](?:1|2|4|8|16)|U\d{1,9})")
 _MAX_HEADER = 1 << 20
+_LAST_CHARACTER = 0x10FFFF
+_INT64 = np.iinfo(np.int64)
 
 
 class Combine(Enum):
@@ -88,27 +94,26 @@ def _read_fields(kind: Any) -> Mapping[str, Combine]:
 
 def encode_state(state: object) -> bytes:
     """Bytes of one state; raises MetricError for NaN, an infinite sum, or a non-numeric field."""
-    header: list[list[Any]] = []
+    fields_of: list[_Field] = []
     blobs: list[bytes] = []
     for name, combine in state_fields(type(state)).items():
         array = np.asarray(getattr(state, name))
-        _check(array, combine, f"{type(state).__qualname__}.{name}")
+        _check(array, combine, name, type(state))
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        header.append([name, array.dtype.str, list(array.shape)])
+        fields_of.append((name, array.dtype.str, array.shape))
         blobs.append(array.tobytes())
-    head = json.dumps(header, separators=(",", ":")).encode()
-    return len(head).to_bytes(4, "little") + head + b"".join(blobs)
+    return _write_header(tuple(fields_of)) + b"".join(blobs)
 
 
 def decode_state(kind: type[S], data: bytes | memoryview) -> S:
     """The state that `encode_state` wrote; raises JournalError when the bytes are not that."""
     try:
         values = _decode_fields(memoryview(data))
-    except (ValueError, TypeError, IndexError, KeyError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise JournalError(f"a stored state of {kind.__qualname__} is damaged: {error}") from error
     if list(values) != list(state_fields(kind)):
         raise JournalError(
-            f"a stored state has fields {', '.join(values)}, but {kind.__qualname__} has "
+            f"a stored state has fields {', '.join(map(str, values))}, but {kind.__qualname__} has "
             f"{', '.join(state_fields(kind))}",
             hint="the metric changed without a new version; run again with --fresh",
         )
@@ -119,18 +124,17 @@ def _decode_fields(data: memoryview) -> dict[str, Array]:
     length = int.from_bytes(data[:4], "little")
     if length > _MAX_HEADER:
         raise ValueError("header too long")
-    header = json.loads(bytes(data[4 : 4 + length]))
     offset = 4 + length
     values: dict[str, Array] = {}
-    for name, dtype_name, shape in header:
+    for name, dtype_name, shape in _read_header(bytes(data[4:offset])):
         dtype = np.dtype(dtype_name)
-        if dtype.kind not in _KINDS:
-            raise ValueError(f"dtype {dtype_name}")
         count = math.prod(shape)
         size = count * dtype.itemsize
-        if count < 0 or offset + size > len(data):
+        if offset + size > len(data):
             raise ValueError("cut short")
         array = np.frombuffer(data[offset : offset + size], dtype=dtype, count=count)
+        if dtype.kind == "U" and count and array.view("<u4").max() > _LAST_CHARACTER:
+            raise ValueError("not text")
         values[name] = array.reshape(shape)
         offset += size
     if offset != len(data):
@@ -138,7 +142,29 @@ def _decode_fields(data: memoryview) -> dict[str, Array]:
     return values
 
 
-def _check(array: Array, combine: Combine, where: str) -> None:
+# States of one metric mostly have one layout.
+@lru_cache(maxsize=256)
+def _write_header(fields_of: tuple[_Field, ...]) -> bytes:
+    head = json.dumps(fields_of, separators=(",", ":")).encode()
+    return len(head).to_bytes(4, "little") + head
+
+
+@lru_cache(maxsize=256)
+def _read_header(header: bytes) -> tuple[_Field, ...]:
+    found: list[_Field] = []
+    for name, dtype, shape in json.loads(header):
+        if not _DTYPE.fullmatch(dtype):
+            raise ValueError(f"dtype {dtype}")
+        if any(type(length) is not int or length < 0 for length in shape):
+            raise ValueError(f"shape {shape}")
+        found.append((name, dtype, tuple(shape)))
+    return tuple(found)
+
+
+def _check(array: Array, combine: Combine, name: str, kind: type) -> None:
+    if array.dtype.kind == "i" and array.ndim == 0:
+        return
+    where = f"{kind.__qualname__}.{name}"
     if array.dtype.kind not in _KINDS:
         raise MetricError(f"state field {where} has dtype {array.dtype}; numbers or text expected")
     if array.dtype.kind == "U" and combine is not Combine.CAT:
@@ -156,13 +182,26 @@ def _check(array: Array, combine: Combine, where: str) -> None:
 
 def _sum(values: Sequence[Array], where: str) -> Array:
     _check_shapes(values, where)
+    if all(value.dtype.kind in "biu" for value in values):
+        return _sum_integers(values, where)
+    columns = np.stack(values).reshape(len(values), -1).astype(np.float64).T
+    try:
+        # fsum is correctly rounded: the same bits for any order of the same values.
+        totals = np.array([math.fsum(column) for column in columns.tolist()], dtype=np.float64)
+    except OverflowError as error:
+        raise MetricError(f"state field {where}: the sum is beyond the largest float") from error
+    return totals.reshape(values[0].shape)
+
+
+def _sum_integers(values: Sequence[Array], where: str) -> Array:
     stacked = np.stack(values)
-    if stacked.dtype.kind in "biu":
-        return np.asarray(stacked.sum(axis=0, dtype=np.int64))
-    columns = stacked.reshape(len(values), -1).astype(np.float64).T
-    # fsum is correctly rounded: the same bits for any order of the same values.
-    totals = np.array([math.fsum(column) for column in columns.tolist()], dtype=np.float64)
-    return totals.reshape(stacked.shape[1:])
+    if stacked.dtype.kind != "b" and stacked.size:
+        bound = np.abs(stacked.astype(np.float64)).sum(axis=0).max()
+        # Numpy wraps silently. Mixed signs stack as float64, which would round.
+        if bound >= _INT64.max:
+            raise MetricError(f"state field {where}: the sum does not fit in 64 bits")
+        stacked = np.stack([value.astype(np.int64) for value in values])
+    return np.asarray(stacked.sum(axis=0, dtype=np.int64))
 
 
 def _cat(values: Sequence[Array], where: str) -> Array:
@@ -175,12 +214,18 @@ def _cat(values: Sequence[Array], where: str) -> Array:
 
 def _min(values: Sequence[Array], where: str) -> Array:
     _check_shapes(values, where)
-    return np.asarray(np.min(np.stack(values), axis=0))
+    return _unsigned_zero(np.min(np.stack(values), axis=0))
 
 
 def _max(values: Sequence[Array], where: str) -> Array:
     _check_shapes(values, where)
-    return np.asarray(np.max(np.stack(values), axis=0))
+    return _unsigned_zero(np.max(np.stack(values), axis=0))
+
+
+def _unsigned_zero(extremes: Any) -> Array:
+    # Of 0.0 and -0.0 numpy returns whichever comes first.
+    array = np.asarray(extremes)
+    return np.asarray(array + array.dtype.type(0)) if array.dtype.kind == "f" else array
 
 
 def _check_shapes(values: Sequence[Array], where: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import platform
 import secrets
 import socket
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -17,10 +18,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from rpx_core.blocks import Block
 from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
-from rpx_core.errors import JournalError, ModelError, RPXError
+from rpx_core.errors import JournalError, ModelError, PluginError, RPXError
 from rpx_core.files import Files, write_atomic
-from rpx_core.journal import Block, JournalWriter
+from rpx_core.journal import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked
 from rpx_core.parts import Part
@@ -43,6 +45,7 @@ class Job:
     files: Files
     runtime: Runtime
     run_directory: Path
+    identity: str
     primary: tuple[str, str]
     lower_is_better: bool
     align_method: str = "none"
@@ -59,8 +62,9 @@ class Work:
     sequence: str
     records: tuple[Record, ...]
     crashed: Mapping[str, Failure] = field(default_factory=dict)
-    careful: bool = False
-    """One sample at a time, each announced, to find the one that kills the worker."""
+    suspects: frozenset[str] = frozenset()
+    """Samples that were in flight when a worker died. With any, the work is done one sample at a
+    time, each announced, to find the one that kills."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,9 @@ class _Loaded:
 
     sample: Sample
     digest: str | None
+
+
+_Item = tuple[SequenceScorer, Record]
 
 
 class Worker:
@@ -84,22 +91,25 @@ class Worker:
             job.align_method,
             job.align_sequence,
         )
-        self._model = self._set_up()
+        self._model, description = self._set_up()
         self._keeper = WorstKeeper(
             job.run_directory / "previews", job.previews, lower_is_better=job.lower_is_better
         )
-        self._journal = JournalWriter(job.run_directory / "journal", self._introduce())
+        self._journal = JournalWriter(job.run_directory / "journal", self._introduce(description))
 
     @property
     def wants_sequences(self) -> bool:
         """Whether batches must stay inside one sequence."""
         return has_memory(self._model) or self._whole_sequence
 
-    def run(self, works: Sequence[Work]) -> list[Block]:
-        """Do these sequences and commit each; a model without memory is batched across them."""
-        if self.wants_sequences:
-            return [block for work in works for block in self._run_group([work])]
-        return self._run_group(works)
+    def run(self, works: Sequence[Work]) -> Iterator[Block]:
+        """Do these sequences, each committed before it is yielded.
+
+        A model without memory is batched across them.
+        """
+        groups = [[work] for work in works] if self.wants_sequences else [list(works)]
+        for group in groups:
+            yield from self._run_group(group)
 
     def close(self) -> None:
         """Let the model go and flush the journal."""
@@ -112,23 +122,26 @@ class Worker:
     def _whole_sequence(self) -> bool:
         return getattr(self._model, "batch", None) == "sequence"
 
-    def _set_up(self) -> Model:
-        model = build_model(self._job.model, self._task, self._job.runtime)
+    def _set_up(self) -> tuple[Model, dict[str, str]]:
+        """The model, ready to predict, and what it says of itself."""
         try:
+            model = build_model(self._job.model, self._task, self._job.runtime)
             model.setup()
+            return model, describe(model)
         except RPXError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ModelError(
-                f"model {self._job.model.name}: setup() failed: {type(error).__name__}: {error}"
+                f"model {self._job.model.name} cannot be set up: "
+                f"{type(error).__name__}: {_text(error)}"
             ) from error
-        return model
 
-    def _introduce(self) -> Writer:
+    def _introduce(self, description: Mapping[str, str]) -> Writer:
         started = datetime.now(UTC)
         host = socket.gethostname()
         packages = ("rpx-core", "numpy", "pillow")
         return Writer(
+            run=self._job.identity,
             writer=f"{started:%Y%m%dT%H%M%S}-{host[:40]}-{secrets.token_hex(4)}",
             started=started.isoformat(timespec="seconds"),
             host=host,
@@ -138,30 +151,39 @@ class Worker:
                 "platform": platform.platform(),
                 **{package: version(package) for package in packages},
             },
-            model=describe(self._model),
+            model=description,
         )
 
-    def _run_group(self, works: Sequence[Work], *, single: bool = False) -> list[Block]:
-        single = single or any(work.careful for work in works)
+    def _run_group(self, works: Sequence[Work], *, single: bool = False) -> Iterator[Block]:
+        single = single or any(work.suspects for work in works)
         scorers = [self._scorer(work) for work in works]
-        if has_memory(self._model):
-            self._model.reset()  # type: ignore[attr-defined]  # optional member, checked above
         items = [
             (scorer, record)
             for scorer, work in zip(scorers, works, strict=True)
             for record in work.records
             if record.id not in work.crashed
         ]
+        items = self._reset(items)
         size = len(items) if self._whole_sequence else 1 if single else self._job.batch_size
         waiting = list(scorers)
-        blocks = self._close_complete(waiting)
+        yield from self._close_complete(waiting)
         for start in range(0, len(items), max(size, 1)):
             done = self._run_batch(items[start : start + max(size, 1)])
             if not done:
                 # The model's memory saw a failed batch: start the sequence again, one by one.
-                return self._run_group(works, single=True)
-            blocks += self._close_complete(waiting)
-        return blocks
+                yield from self._run_group(works, single=True)
+                return
+            yield from self._close_complete(waiting)
+
+    def _reset(self, items: list[_Item]) -> list[_Item]:
+        """Make the model forget; without that, none of these samples can be done."""
+        reset = getattr(self._model, "reset", None)
+        outcome = guarded("predict", reset) if callable(reset) else None
+        if not isinstance(outcome, Failure):
+            return items
+        for scorer, record in items:
+            scorer.fail(record.id, outcome)
+        return []
 
     def _scorer(self, work: Work) -> SequenceScorer:
         scorer = SequenceScorer(work.sequence, work.records, self._scoring, guarded, self._keep)
@@ -169,15 +191,13 @@ class Worker:
             scorer.fail(identifier, failure)
         return scorer
 
-    def _close_complete(self, waiting: list[SequenceScorer]) -> list[Block]:
-        blocks = []
+    def _close_complete(self, waiting: list[SequenceScorer]) -> Iterator[Block]:
         while waiting and waiting[0].is_complete:
             scorer = waiting.pop(0)
             rows, states = scorer.close()
-            blocks.append(self._journal.commit(scorer.sequence, rows, states))
-        return blocks
+            yield self._journal.commit(scorer.sequence, rows, states)
 
-    def _run_batch(self, batch: Sequence[tuple[SequenceScorer, Record]]) -> bool:
+    def _run_batch(self, batch: Sequence[_Item]) -> bool:
         """Predict and add one batch; False when it must be redone sample by sample."""
         self._announce([record.id for _, record in batch])
         loaded: list[tuple[SequenceScorer, _Loaded]] = []
@@ -208,6 +228,8 @@ class Worker:
     def _load(self, record: Record) -> _Loaded:
         files = self._job.files.declaring(record.checksums)
         sample = self._task.load(record, files)
+        if not isinstance(sample, Sample) or sample.id != record.id:
+            raise PluginError(f"load() of record {record.id} did not return its sample")
         return _Loaded(sample, files.digest(record.rgb) if record.rgb is not None else None)
 
     def _predict(self, samples: Sequence[Sample]) -> Any:
@@ -238,9 +260,11 @@ class Worker:
         measured = row.metrics.get(label)
         value = measured.values.get(output) if measured else None
         if value is not None and self._keeper.wants(value):
-            pictures = guarded("measure", lambda: list(self._task.preview(frame)))
-            if not isinstance(pictures, Failure):
-                self._keeper.keep(row.id, value, pictures)
+            # A picture that cannot be made is no reason to lose a number.
+            guarded(
+                "measure",
+                lambda: self._keeper.keep(row.id, value, self._task.preview(frame)),
+            )
 
 
 def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
@@ -249,6 +273,24 @@ def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
         return work()
     except JournalError:
         raise
-    except Exception as error:
-        message = error.message if isinstance(error, RPXError) else str(error)
-        return Failure(stage=stage, error=type(error).__name__, message=message[:MAX_MESSAGE])
+    except (Exception, SystemExit) as error:
+        hint = error.hint if isinstance(error, RPXError) else None
+        return Failure(
+            stage=stage,
+            error=type(error).__name__,
+            message=_text(error)[:MAX_MESSAGE],
+            hint=_storable(hint)[:MAX_MESSAGE] if hint else None,
+        )
+
+
+def _text(error: BaseException) -> str:
+    """What an exception says, even if its own `__str__` raises, as text that can be stored."""
+    if isinstance(error, RPXError):
+        text = error.message
+    else:
+        text = str(traceback.TracebackException.from_exception(error))
+    return _storable(text)
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -47,7 +47,7 @@ class Masks(Task):
 
 
 class Pairs(Masks):
-    def arrange(self, records):
+    def arrange(self, records, files):
         return [
             a.model_copy(update={"id": f"{a.id}..{b.id}"})
             for a, b in zip(records, records[1:], strict=False)

@@ -44,7 +44,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     for failed in report.failures[:MAX_FAILURES]:
         console.print(
             f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}): "
-            f"{escape(failed.failure.message.splitlines()[0] if failed.failure.message else '')}"
+            f"{escape(' '.join(failed.failure.text.split()))}"
         )
     if len(report.failures) > MAX_FAILURES:
         console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from rpx_core.journal import Block
+from rpx_core.blocks import Block
 from rpx_core.worker import Work
 
 CHUNK_SAMPLES = 16

@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from rpx_core.blocks import Block
 from rpx_core.errors import IncompleteRunError, ModelError, RPXError
 from rpx_core.executors import Observer, chunks
-from rpx_core.journal import Block
+from rpx_core.executors.memory import keep_freed_memory
 from rpx_core.report import Failure
 from rpx_core.worker import Job, Work, Worker
 
 MAX_IDLE_DEATHS = 3
 """Workers that may die with no sample in flight before the run gives up."""
 
+GRACE_SECONDS = 10.0
+"""How long a worker that is done may take to end."""
+
+_STDOUT, _STDERR = 1, 2
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -46,6 +52,7 @@ def run_processes(
 class _Slot:
     """One worker process and what it has been given."""
 
+    number: int
     process: BaseProcess
     connection: Connection
     ready: bool = False
@@ -96,10 +103,10 @@ class _Pool:
         job = replace(self._job, runtime=replace(self._job.runtime, device=device))
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=serve, args=(theirs, job), daemon=True)
-        with _single_threaded():
+        with _single_threaded(), _uninterrupted():
             process.start()
         theirs.close()
-        slot = _Slot(process, ours)
+        slot = _Slot(number, process, ours)
         self._slots.append(slot)
         self._give(slot, group)
 
@@ -108,13 +115,14 @@ class _Pool:
         slot.in_flight = ()
         try:
             slot.connection.send(group)
-        except (BrokenPipeError, ConnectionResetError):
+        except OSError:
             return  # It died; the closed pipe is heard next.
 
     def _hear(self, slot: _Slot) -> None:
         try:
             message, content = slot.connection.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):
+            # OSError: it died in the middle of a message.
             self._bury(slot)
             return
         match message:
@@ -131,22 +139,26 @@ class _Pool:
             case "idle":
                 self._give(slot, self._take())
             case "end":
-                slot.process.join()
-                slot.connection.close()
-                self._slots.remove(slot)
+                self._dismiss(slot)
             case "error":
                 raise content
 
-    def _bury(self, slot: _Slot) -> None:
-        slot.process.join()
-        slot.connection.close()
-        number = self._slots.index(slot)
+    def _dismiss(self, slot: _Slot) -> None:
+        """Wait for a worker that has closed its pipe; threads of its model must not hold us."""
         self._slots.remove(slot)
+        slot.connection.close()
+        slot.process.join(GRACE_SECONDS)
+        slot.process.kill()
+        slot.process.join()
+
+    def _bury(self, slot: _Slot) -> None:
+        self._dismiss(slot)
         cause = _cause_of_death(slot.process.exitcode)
         if not slot.ready:
             raise ModelError(
                 f"a worker died while it set up {self._job.model.name} ({cause})",
-                hint="too little memory? fewer --workers; --workers 1 shows what the model prints",
+                hint="too little memory? fewer --workers. --workers 1 shows what the model prints; "
+                'a script of your own must run rpx under `if __name__ == "__main__":`',
             )
         if not slot.in_flight:
             self._idle_deaths += 1
@@ -156,12 +168,16 @@ class _Pool:
             self._again.append((_after_death(work, slot.in_flight, cause),))
         group = self._take()
         if group:
-            self._start(number, group)
+            self._start(slot.number, group)
 
 
 def serve(connection: Connection, job: Job) -> None:
     """Be a worker until the parent sends None or goes away."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_freed_memory()
+    # Standard output belongs to the parent, which may owe its reader one JSON document.
+    with suppress(OSError):
+        os.dup2(_STDERR, _STDOUT)
     try:
         worker = Worker(job, lambda ids: connection.send(("start", list(ids))))
         connection.send(("ready", None))
@@ -174,22 +190,31 @@ def serve(connection: Connection, job: Job) -> None:
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
     except RPXError as error:
-        connection.send(("error", error))
+        _report(connection, error)
     except Exception:
-        connection.send(("error", RPXError(f"a worker failed:\n{traceback.format_exc()}")))
+        _report(connection, RPXError(f"a worker failed:\n{traceback.format_exc()}"))
+
+
+def _report(connection: Connection, error: RPXError) -> None:
+    try:
+        pickle.dumps(error)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        # A plugin's own class or details may not travel; what the user reads does.
+        kind = next(kind for kind in type(error).__mro__ if kind.__module__ == RPXError.__module__)
+        error = kind(error.message, hint=error.hint)
+    with suppress(OSError):
+        connection.send(("error", error))
 
 
 def _after_death(work: Work, in_flight: Sequence[str], cause: str) -> Work:
     """The same work, done more carefully, or without the sample that killed a worker twice."""
     mine = [record.id for record in work.records if record.id in set(in_flight)]
-    if not mine:
-        return work
-    if not work.careful:
-        return replace(work, careful=True)
+    if not work.suspects.issuperset(mine):
+        return replace(work, suspects=work.suspects.union(mine))
     failure = Failure(
         stage="crash", error="WorkerDied", message=f"the worker died on this sample: {cause}"
     )
-    return replace(work, crashed={**work.crashed, mine[0]: failure})
+    return replace(work, crashed={**work.crashed, **dict.fromkeys(mine, failure)})
 
 
 def _cause_of_death(code: int | None) -> str:
@@ -213,3 +238,16 @@ def _single_threaded() -> Iterator[None]:
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back while a worker starts, which inherits that: it ends by our hand alone."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

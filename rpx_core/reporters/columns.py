@@ -86,7 +86,7 @@ def _row_columns(rows: Sequence[Row], outputs: dict[str, list[str]]) -> tuple[Co
     columns += [
         _column("failure.stage", "text", rows, lambda row: row.failure and row.failure.stage),
         _column("failure.error", "text", rows, lambda row: row.failure and row.failure.error),
-        _column("failure.message", "text", rows, lambda row: row.failure and row.failure.message),
+        _column("failure.message", "text", rows, lambda row: row.failure and row.failure.text),
     ]
     return _distinct(columns)
 

@@ -180,7 +180,7 @@ def _failures_section(failures: Sequence[FailedSample]) -> str:
             code(failed.id),
             failed.failure.stage,
             code(failed.failure.error),
-            _prose(failed.failure.message),
+            _prose(failed.failure.text),
         ]
         for failed in failures[:FAILURES_SHOWN]
     ]

@@ -72,9 +72,7 @@ class Lab:
 
     def report(self, runs: str = "runs") -> dict[str, Any]:
         """The report of the only run, without what says who wrote it."""
-        path = self.run_directory(runs) / "report" / "result.json"
-        report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {key: value for key, value in report.items() if key not in VOLATILE}
+        return read_report(self.run_directory(runs))
 
     def number(self, address: str, runs: str = "runs") -> dict[str, Any]:
         """One number of the report."""
@@ -84,14 +82,23 @@ class Lab:
         return found[0]
 
 
+def read_report(directory: Path) -> dict[str, Any]:
+    """The report of a run, without what says who wrote it."""
+    path = directory / "report" / "result.json"
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return {key: value for key, value in report.items() if key not in VOLATILE}
+
+
 def open_lab(folder: Path) -> Lab:
     """A lab with the toy plugin installed as a distribution would be."""
-    site = folder / "site"
-    site.mkdir(parents=True)
-    for module in ENGINE.glob("*.py"):
-        shutil.copy(module, site)
-    ToySite(site, core=None).distribution("toy-engine", entry_points={"toy": "toy_engine"})
+    install_toys(folder / "site")
     return Lab(folder)
+
+
+def install_toys(site: Path) -> None:
+    """Put the toy plugin into a new folder, as a distribution would be."""
+    shutil.copytree(ENGINE, site, ignore=shutil.ignore_patterns("__pycache__"))
+    ToySite(site, core=None).distribution("toy-engine", entry_points={"toy": "toy_engine"})
 
 
 def toy_samples(scenes: int = 3, frames: int = 5) -> list[dict[str, Any]]:

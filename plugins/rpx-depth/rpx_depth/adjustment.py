@@ -15,12 +15,23 @@ from rpx_depth.regions import Region
 from rpx_depth.types import DepthPair
 
 
+CLIPPED_SHARE = 0.01
+"""Above this share of answers beyond infinity, a fit in inverse depth deserves a warning."""
+
+
 @dataclass(frozen=True, eq=False)
 class Adjusted:
     """Depths after an adjustment, and what was fitted or how many of them were moved."""
 
     depth: Depth
     facts: Mapping[str, float]
+
+    @property
+    def note(self) -> str | None:
+        """What the report should warn of."""
+        if self.facts.get("clipped", 0) <= CLIPPED_SHARE * self.depth.size:
+            return None
+        return f"the fit puts more than {CLIPPED_SHARE:.0%} of a prediction beyond infinity"
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
         The facts are those of `Adjustment.adjust`.
         """
         return [
-            None if one is None else Aligned(DepthPrediction(one.depth), one.facts)
+            None if one is None else Aligned(DepthPrediction(one.depth), one.facts, one.note)
             for one in self._adjustment.adjust(method, [_pair(frame) for frame in frames])
         ]
 

@@ -14,7 +14,7 @@ from rpx_core.errors import ManifestError, ModelError
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
-from rpx_depth.adjustment import Adjustment
+from rpx_depth.adjustment import Adjusted, Adjustment
 from rpx_depth.assets import load_numbers, load_right_view
 from rpx_depth.options import DepthOptions
 from rpx_depth.point_files import decode_points, encode_points
@@ -105,9 +105,7 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
         """
         adjusted = self._adjustment.adjust(method, [_pair_predicted(frame) for frame in frames])
         return [
-            None
-            if one is None
-            else Aligned(SparseDepthPrediction(frame.prediction.coordinates, one.depth), one.facts)
+            None if one is None else _aligned(frame.prediction.coordinates, one)
             for frame, one in zip(frames, adjusted, strict=True)
         ]
 
@@ -129,6 +127,13 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
         An array alone, in `.npy` or a `.json` list, is the depths at the query's points.
         """
         return decode_points(data, name)
+
+
+def _aligned(
+    coordinates: NDArray[np.float64], adjusted: Adjusted
+) -> Aligned[SparseDepthPrediction]:
+    prediction = SparseDepthPrediction(coordinates, adjusted.depth)
+    return Aligned(prediction, adjusted.facts, adjusted.note)
 
 
 def _pair_predicted(frame: Frame) -> DepthPair:

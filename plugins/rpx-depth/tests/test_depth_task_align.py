@@ -33,6 +33,7 @@ def aligned_errors(task, method, *frames: Frame) -> list[dict]:
 def test_median_scale_sees_valid_pixels_only(task):
     (aligned,) = task().align("median", [frame([0, 0, 0, 2, 4], [9, 9, 9, 1, 2])])
     assert aligned.facts == {"scale": 2, "shift": 0, "clipped": 0}
+    assert aligned.note is None
     np.testing.assert_array_equal(aligned.prediction.depth_map, [[18, 18, 18, 2, 4]])
 
 
@@ -63,6 +64,7 @@ def test_negative_disparity_becomes_the_far_cap_and_is_counted(task):
     assert aligned.facts["scale"] == pytest.approx(0.44801027, abs=1e-5)
     assert aligned.facts["shift"] == pytest.approx(0.3465982, abs=1e-5)
     assert aligned.facts["clipped"] == 1
+    assert aligned.note == "the fit puts more than 1% of a prediction beyond infinity"
     depth = [[1.25848142, 1.75253093, 2.55493604, 10.0]]
     np.testing.assert_allclose(aligned.prediction.depth_map, depth, rtol=1e-6)
     assert errors(sample, aligned.prediction)["absrel"] == pytest.approx(0.281680588, abs=1e-6)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -106,3 +110,23 @@ def motion(rotation: Any, translation: Sequence[float]) -> np.ndarray[Any, Any]:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = rotation, translation
     return pose
+
+
+@pytest.fixture(scope="session")
+def rpx() -> Callable[..., dict[str, Any]]:
+    """What a command prints under `--json`; it must end with the exit code expected."""
+
+    def run(folder: Path, *arguments: str, expect: int = 0) -> dict[str, Any]:
+        done = subprocess.run(
+            [sys.executable, "-m", "rpx_core.cli", *arguments, "--json"],
+            cwd=folder,
+            env={**os.environ, "RPX_CACHE_DIR": str(folder / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == expect, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    return run

@@ -1,6 +1,9 @@
+import sys
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+from pydantic import BaseModel
 
 from rpx_core.contracts import Output, Unit
 from rpx_core.state import Cat, Max, Sum
@@ -14,20 +17,27 @@ class ErrorState:
     largest: Max
 
 
+class ErrorOptions(BaseModel, frozen=True, extra="forbid"):
+    scale: float = 1.0
+
+
 class Error:
     version = "1"
     unit = Unit.SAMPLE
     State = ErrorState
-    outputs = {
+    outputs: ClassVar = {
         "abs": Output(better="lower", best=0.0),
         "rms": Output(better="lower", best=0.0, headline="pooled"),
         "largest": Output(better="lower", best=0.0, headline="pooled"),
     }
 
+    def __init__(self, options=None):
+        self.scale = options.scale if options else 1.0
+
     def measure(self, sample, truth, prediction):
         if truth < 0:
             return None
-        error = prediction - truth
+        error = (prediction - truth) * self.scale
         return ErrorState(1, abs(error), error * error, abs(error))
 
     def result(self, state):
@@ -49,7 +59,7 @@ class Trace:
     version = "1"
     unit = Unit.SAMPLE
     State = TraceState
-    outputs = {"weighted": Output(better=None, headline="pooled", aggregates=("pooled",))}
+    outputs: ClassVar = {"weighted": Output(better=None, headline="pooled", aggregates=("pooled",))}
 
     def measure(self, sample, truth, prediction):
         return TraceState(np.array([prediction - truth]))
@@ -68,7 +78,7 @@ class Stability:
     version = "1"
     unit = Unit.PAIR
     State = ChangeState
-    outputs = {"ts": Output(better="higher", best=1.0)}
+    outputs: ClassVar = {"ts": Output(better="higher", best=1.0)}
 
     def measure(self, previous, current):
         change = current.truth - previous.truth
@@ -91,14 +101,37 @@ class Run:
     version = "1"
     unit = Unit.SEQUENCE
     State = RunState
-    outputs = {"length": Output(better=None), "last": Output(better=None)}
+    outputs: ClassVar = {"length": Output(better=None), "last": Output(better=None)}
 
     def measure(self, frames):
-        assert all(frame.sample.rgb is None for frame in frames)
+        if any(frame.sample.rgb is not None for frame in frames):
+            raise ValueError("an image was kept")
         return RunState(len(frames), frames[-1].prediction)
 
     def result(self, state):
         return {"length": float(state.length), "last": float(state.last)}
+
+
+@dataclass(frozen=True)
+class QualityState:
+    count: Sum
+    squared: Sum
+
+
+class Quality:
+    """Infinitely good where the error is zero, as the PSNR of equal images is."""
+
+    version = "1"
+    unit = Unit.SAMPLE
+    State = QualityState
+    outputs: ClassVar = {"db": Output(better="higher", best=float("inf"))}
+
+    def measure(self, sample, truth, prediction):
+        return QualityState(1, (prediction - truth) ** 2)
+
+    def result(self, state):
+        mean = float(state.squared / state.count)
+        return {"db": float("inf") if mean == 0 else -10 * float(np.log10(mean))}
 
 
 class NotANumber(Error):
@@ -106,6 +139,49 @@ class NotANumber(Error):
         return {"abs": float("nan"), "rms": 0.0, "largest": 0.0}
 
 
+class PooledNan(Error):
+    """Fine for one sample, broken for several."""
+
+    def result(self, state):
+        bad = float("nan") if state.count > 1 else 0.0
+        return {"abs": 1.0, "rms": bad, "largest": 0.0}
+
+
 class Raising(Error):
     def measure(self, sample, truth, prediction):
         raise ZeroDivisionError("no such thing")
+
+
+class Exiting(Error):
+    def measure(self, sample, truth, prediction):
+        sys.exit(0)
+
+
+class WrongKeys(Error):
+    def result(self, state):
+        return {"abs": 0.0, "rmse": 0.0}
+
+
+class WrongState(Error):
+    def measure(self, sample, truth, prediction):
+        return {"count": 1}
+
+
+class NanState(Error):
+    def measure(self, sample, truth, prediction):
+        return ErrorState(1, float("nan"), 0.0, 0.0)
+
+
+class Undefined(Error):
+    def measure(self, sample, truth, prediction):
+        return None
+
+
+class PairRaising(Stability):
+    def measure(self, previous, current):
+        raise ZeroDivisionError("no pair")
+
+
+class SequenceRaising(Run):
+    def measure(self, frames):
+        raise ZeroDivisionError("no sequence")

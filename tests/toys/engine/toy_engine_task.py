@@ -1,22 +1,44 @@
+import itertools
 import json
+import os
+import signal
 
 import numpy as np
+from pydantic import BaseModel
 
 from rpx_core.contracts import Aligned, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError
+
+
+class ToyOptions(BaseModel, frozen=True, extra="forbid"):
+    kills: tuple[str, ...] = ()
+    """Samples whose loading kills the process."""
+    stray: tuple[str, ...] = ()
+    """Samples that come back from loading under another id."""
+    pictures: bool = False
+    """Samples have an image."""
+    preview: str = "fine"
+    offset: float = 0.0
+    """Added to every truth."""
 
 
 class ToyTask(Task):
     version = "1"
     suffix = ".json"
 
+    def __init__(self, options):
+        self.options = options
+
     def load(self, record, files):
+        if record.id in self.options.kills:
+            os.kill(os.getpid(), signal.SIGKILL)
         level = record.assets["level"]
         if not isinstance(level, int | float):
             raise ManifestError(f"sample {record.id}: level is not a number")
         return Sample(
-            id=record.id,
-            ground_truth=float(level),
+            id="stray" if record.id in self.options.stray else record.id,
+            rgb=np.zeros((4, 4, 3), np.uint8) if self.options.pictures else None,
+            ground_truth=float(level) + self.options.offset,
             metadata=dict(record.metadata),
             phase=record.phase,
             difficulty=record.difficulty,
@@ -32,12 +54,28 @@ class ToyTask(Task):
         return prediction
 
     def align(self, method, frames):
-        if method == "none":
-            return [Aligned(frame.prediction) for frame in frames]
+        plain = [Aligned(frame.prediction) for frame in frames]
+        match method:
+            case "none":
+                return plain
+            case "short":
+                return plain[1:]
+            case "bare":
+                return [frame.prediction for frame in frames]
+            case "infinite":
+                return [Aligned(frame.prediction, {"scale": float("inf")}) for frame in frames]
+            case "raise":
+                raise ArithmeticError("no fit")
+            case "undefined":
+                return [None if frame.truth > 20 else Aligned(frame.prediction) for frame in frames]
         shift = float(np.mean([frame.truth - frame.prediction for frame in frames]))
         return [Aligned(frame.prediction + shift, {"shift": shift}) for frame in frames]
 
     def preview(self, frame):
+        if self.options.preview == "raise":
+            raise RuntimeError("no picture")
+        if self.options.preview == "bad":
+            return [Picture("rgb", np.zeros((2, 2), np.complex128))]
         shade = np.full((4, 4, 3), int(abs(frame.prediction)) % 256, np.uint8)
         return [Picture("rgb", shade), Picture("prediction", shade)]
 
@@ -46,3 +84,16 @@ class ToyTask(Task):
 
     def read_prediction(self, data, name):
         return float(json.loads(data))
+
+
+class StepTask(ToyTask):
+    """Makes a sample of every two adjacent frames."""
+
+    def __init__(self):
+        super().__init__(ToyOptions())
+
+    def arrange(self, records, files):
+        return [
+            after.model_copy(update={"id": f"{before.id}--{after.id}"})
+            for before, after in itertools.pairwise(records)
+        ]

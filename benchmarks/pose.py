@@ -1,0 +1,166 @@
+"""How long the pose metrics take on 100,000 pairs, against the usual loop over pairs.
+
+    python benchmarks/pose.py [--pairs 100000] [--repeat 3]
+
+Times rotation, direction and translation errors with all pose AUCs and mAA, from arrays to
+numbers: rpx_pose on all pairs at once, and the loop of evaluation scripts (an arccos of the trace,
+one pair at a time, then the trapezoid over sorted errors). Matching is timed on one pair of images
+with 10,000 true points and 100,000 predicted ones, against the full matrix of distances in chunks.
+All run in this process on one BLAS thread, taking turns. Prints medians, ratios and the largest
+disagreement; fails where it exceeds the 1e-5 degrees that the arccos loses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+# Read by OpenBLAS when numpy is first imported, hence before it.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_pose.auc import auc_exact, auc_grid, auc_trapezoid, mean_average_accuracy
+from rpx_pose.matching import TrueMatches, judge_matches
+from rpx_pose.relative_errors import RelativePoses, measure_pose_errors
+from rpx_pose.rotations import rotations_from_quaternions
+
+Floats = NDArray[np.float64]
+Values = Sequence[float]
+
+TOLERANCE = 1e-5
+LIMITS = (5, 10, 20)
+
+
+def make_poses(count: int) -> tuple[RelativePoses, RelativePoses]:
+    rng = np.random.default_rng(0)
+    quaternions = rng.normal(size=(count, 4))
+    translations = rng.normal(size=(count, 3))
+    noise = np.column_stack([rng.normal(0, 0.05, (count, 3)), np.ones(count)])
+    rotations = rotations_from_quaternions(quaternions, order="xyzw")
+    predicted = rotations @ rotations_from_quaternions(noise, order="xyzw")
+    return (
+        RelativePoses(rotations, translations),
+        RelativePoses(predicted, translations + rng.normal(0, 0.2, (count, 3))),
+    )
+
+
+def ours(truth: RelativePoses, prediction: RelativePoses) -> Values:
+    errors = measure_pose_errors(truth, prediction)
+    worst = errors.max_deg("signed")
+    areas = [
+        area(worst, limit) for area in (auc_trapezoid, auc_exact, auc_grid) for limit in LIMITS
+    ]
+    accuracy = mean_average_accuracy(worst, 10)
+    means = [float(errors.rotation_deg.mean()), float(errors.translation_m.mean())]
+    return [*means, accuracy or 0.0, *(area or 0.0 for area in areas[:3])]
+
+
+def loop(truth: RelativePoses, prediction: RelativePoses) -> Values:
+    """What evaluation scripts do, pair by pair."""
+    rotations, distances, worst = [], [], []
+    for k in range(len(truth.rotations)):
+        relative = prediction.rotations[k].T @ truth.rotations[k]
+        cosine = np.clip((np.trace(relative) - 1) / 2, -1, 1)
+        angle = np.degrees(np.arccos(cosine))
+        t, g = prediction.translations[k], truth.translations[k]
+        along = np.clip(t @ g / (np.linalg.norm(t) * np.linalg.norm(g)), -1, 1)
+        rotations.append(angle)
+        distances.append(np.linalg.norm(t - g))
+        worst.append(max(angle, np.degrees(np.arccos(along))))
+    errors = np.sort(worst)
+    recall = np.arange(1, len(errors) + 1) / len(errors)
+    areas = []
+    for limit in LIMITS:
+        last = np.searchsorted(errors, limit)
+        heights = np.concatenate([[0], recall[:last], [recall[last - 1]]])
+        places = np.concatenate([[0], errors[:last], [limit]])
+        areas.append(float(((heights[1:] + heights[:-1]) / 2 * np.diff(places)).sum() / limit))
+    accuracy = float(np.mean([(errors <= limit).mean() for limit in range(1, 11)]))
+    return [float(np.mean(rotations)), float(np.mean(distances)), accuracy, *areas]
+
+
+def make_matches(points: int, matches: int) -> tuple[TrueMatches, Floats, Floats]:
+    rng = np.random.default_rng(1)
+    starts = rng.uniform((0, 0), (1919, 1079), (points, 2))
+    truth = TrueMatches(starts, starts + 12.5, rng.random(points) > 0.2)
+    p0 = rng.uniform((0, 0), (1919, 1079), (matches, 2))
+    return truth, p0, p0 + 12.5 + rng.normal(0, 2, (matches, 2))
+
+
+def our_matching(truth: TrueMatches, p0: Floats, p1: Floats) -> Values:
+    found = judge_matches(truth, p0, p1, gate=3.0)
+    return [float(found.is_judged.sum()), float((found.errors[found.is_judged] <= 3).mean())]
+
+
+def full_matching(truth: TrueMatches, p0: Floats, p1: Floats) -> Values:
+    """The nearest true point of each match by all distances, 1,000 matches at a time."""
+    judged, right = 0, 0
+    for start in range(0, len(p0), 1000):
+        block0, block1 = p0[start : start + 1000], p1[start : start + 1000]
+        distances = np.linalg.norm(block0[:, None] - truth.points0[None], axis=-1)
+        nearest = distances.argmin(axis=1)
+        near = distances[np.arange(len(block0)), nearest] <= 3.0
+        shift = block1 - block0 - (truth.points1 - truth.points0)[nearest]
+        good = (np.linalg.norm(shift, axis=1) <= 3) & truth.visible[nearest]
+        judged += int(near.sum())
+        right += int((near & good).sum())
+    return [float(judged), right / judged]
+
+
+def time_in_turns(
+    work: Mapping[str, Callable[[], Values]], repeat: int
+) -> dict[str, tuple[float, Values]]:
+    """Median milliseconds of each, and what it gave."""
+    seconds: dict[str, list[float]] = {name: [] for name in work}
+    values: dict[str, Values] = {}
+    for _ in range(repeat):
+        for name, run in work.items():
+            start = time.perf_counter()
+            values[name] = run()
+            seconds[name].append(time.perf_counter() - start)
+    return {
+        name: (1000 * statistics.median(times), values[name]) for name, times in seconds.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pairs", type=int, default=100_000)
+    parser.add_argument("--repeat", type=int, default=3, help="timed calls of each")
+    options = parser.parse_args()
+    poses = make_poses(options.pairs)
+    matches = make_matches(10_000, 100_000)
+    cases: dict[str, dict[str, Callable[[], Values]]] = {
+        f"errors and areas of {options.pairs} pairs": {
+            "rpx_pose": lambda: ours(*poses),
+            "loop": lambda: loop(*poses),
+        },
+        "100000 matches against 10000 points": {
+            "rpx_pose": lambda: our_matching(*matches),
+            "all distances": lambda: full_matching(*matches),
+        },
+    }
+    worst = 0.0
+    for title, work in cases.items():
+        print(title)
+        found = time_in_turns(work, options.repeat)
+        base, expected = found["rpx_pose"]
+        for name, (milliseconds, values) in found.items():
+            error = max(abs(a - b) for a, b in zip(values, expected, strict=True))
+            worst = max(worst, error)
+            print(
+                f"  {name:14} {milliseconds:9.1f} ms {milliseconds / base:7.1f}x"
+                f"  disagreement {error:.1e}"
+            )
+    if not worst <= TOLERANCE:
+        sys.exit(f"the implementations disagree by {worst:.1e}, at most {TOLERANCE} expected")
+
+
+if __name__ == "__main__":
+    main()

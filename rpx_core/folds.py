@@ -1,0 +1,212 @@
+"""Folds: rows of one metric put together, and each output of that by its named aggregates."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rpx_core.contracts import Aggregate, Metric, Output
+from rpx_core.journal import Journal, StoredRow
+from rpx_core.measure import evaluate
+from rpx_core.report import Failure
+from rpx_core.state import fold
+from rpx_core.worker import guarded
+
+
+@dataclass(frozen=True)
+class Value:
+    """One aggregated value with the counts behind it."""
+
+    value: float | None
+    n: int
+    undefined: int = 0
+    failed: int = 0
+    infinite: int = 0
+    reason: str | None = None
+
+
+class States:
+    """The states of a run, each read from the journal once, and the metrics that choke on them."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._known: dict[tuple[str, str, tuple[int, int, int]], Any] = {}
+        self._problems: dict[str, str] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What went wrong in folds so far, once for each metric."""
+        return tuple(self._problems.values())
+
+    def of(self, label: str, stored: StoredRow, kind: type) -> Any:
+        """The state of a metric in one row, or None."""
+        measured = stored.row.metrics.get(label)
+        if measured is None or measured.state is None:
+            return None
+        key = (label, stored.writer, measured.state)
+        if key not in self._known:
+            self._known[key] = self._journal.state(stored, label, kind)
+        return self._known[key]
+
+    def note(self, label: str, failure: Failure) -> None:
+        """Remember that a metric failed in a fold."""
+        self._problems.setdefault(
+            label,
+            f"metric {label} failed on folded states: {failure.error}: {failure.message}; "
+            "its pooled numbers are missing",
+        )
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """What a metric says of the fold of many states."""
+
+    values: Mapping[str, float | None]
+    infinite: tuple[str, ...]
+    states: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """Rows of one metric that are aggregated together; their fold is made once, if at all."""
+
+    states: States
+    label: str
+    metric: Metric
+    rows: Sequence[StoredRow]
+
+    def value(self, name: str, aggregate: Aggregate) -> Value:
+        """One output by one aggregate."""
+        output: Output = self.metric.outputs[name]
+        match aggregate:
+            case "sample":
+                return _mean(self._values(name), self.failed)
+            case "sample_median":
+                return _median(self._values(name), self.failed, output)
+            case "pooled":
+                return self._pooled_value(name)
+            case "group":
+                return self._group_mean(name)
+
+    @cached_property
+    def failed(self) -> int:
+        """Rows without numbers."""
+        return len(self.rows) - len(self._kept)
+
+    @cached_property
+    def _kept(self) -> list[StoredRow]:
+        return [row for row in self.rows if row.row.failure is None]
+
+    @cached_property
+    def _pooled(self) -> _Pooled:
+        states = [
+            state
+            for row in self._kept
+            if (state := self.states.of(self.label, row, self.metric.State)) is not None
+        ]
+        nothing = dict.fromkeys(self.metric.outputs)
+        if not states:
+            return _Pooled(nothing, (), 0, _nothing(len(self._kept), self.failed))
+        found = guarded("measure", lambda: evaluate(self.metric, self.label, fold(states)))
+        if isinstance(found, Failure):
+            self.states.note(self.label, found)
+            return _Pooled(nothing, (), len(states), f"{found.error}: {found.message}")
+        values, infinite = found
+        return _Pooled(values, infinite, len(states), "undefined for the pooled evidence")
+
+    @cached_property
+    def _scenes(self) -> list[Folded]:
+        groups = group(self._kept, lambda row: row.row.scene)
+        return [
+            Folded(self.states, self.label, self.metric, rows)
+            for _, rows in sorted(groups.items(), key=lambda item: item[0] or "")
+        ]
+
+    def _values(self, name: str) -> _Values:
+        finite: list[float] = []
+        undefined = infinite = 0
+        for row in self._kept:
+            measured = row.row.metrics.get(self.label)
+            value = measured.values.get(name) if measured else None
+            if value is not None:
+                finite.append(value)
+            elif measured and name in measured.infinite:
+                infinite += 1
+            else:
+                undefined += 1
+        return _Values(finite, undefined, infinite)
+
+    def _pooled_value(self, name: str) -> Value:
+        pooled = self._pooled
+        value, is_infinite = pooled.values[name], name in pooled.infinite
+        reason = None if value is not None else "infinite" if is_infinite else pooled.reason
+        undefined = len(self._kept) - pooled.states
+        return Value(value, pooled.states, undefined, self.failed, int(is_infinite), reason)
+
+    def _group_mean(self, name: str) -> Value:
+        if self._kept and all(row.row.scene is None for row in self._kept):
+            return Value(None, 0, 1, self.failed, reason="the samples name no scene")
+        parts = [scene._pooled_value(name) for scene in self._scenes]
+        finite = [part.value for part in parts if part.value is not None]
+        infinite = sum(part.infinite for part in parts)
+        return _mean(_Values(finite, len(parts) - len(finite) - infinite, infinite), self.failed)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Numbers to average, and how many have none or an infinitely good one."""
+
+    finite: Sequence[float]
+    undefined: int
+    infinite: int
+
+
+def _mean(values: _Values, failed: int) -> Value:
+    """The mean leaves infinitely good values out, and says how many."""
+    finite, undefined, infinite = values.finite, values.undefined, values.infinite
+    if not finite:
+        return _without_value(values, failed)
+    try:
+        # fsum is correctly rounded: the mean does not depend on the order of the rows.
+        mean = math.fsum(finite) / len(finite)
+    except OverflowError:
+        mean = math.fsum(value / len(finite) for value in finite)
+    return Value(mean, len(finite), undefined, failed, infinite)
+
+
+def _median(values: _Values, failed: int, output: Output) -> Value:
+    if not values.finite:
+        return _without_value(values, failed)
+    endless = -math.inf if output.best == -math.inf else math.inf
+    middle = statistics.median([*values.finite, *[endless] * values.infinite])
+    n = len(values.finite) + values.infinite
+    if not math.isfinite(middle):
+        return Value(None, n, values.undefined, failed, values.infinite, "infinite")
+    return Value(middle, n, values.undefined, failed, values.infinite)
+
+
+def _without_value(values: _Values, failed: int) -> Value:
+    infinite = values.infinite
+    reason = "infinite" if infinite else _nothing(values.undefined, failed)
+    return Value(None, infinite, values.undefined, failed, infinite, reason)
+
+
+def _nothing(undefined: int, failed: int) -> str:
+    if undefined and failed:
+        return f"undefined for {undefined} and failed for {failed}: none is left"
+    if undefined:
+        return f"undefined for all {undefined}"
+    return f"all {failed} failed" if failed else "there is no evidence"
+
+
+def group(rows: Iterable[StoredRow], key: Callable[[StoredRow], Any]) -> dict[Any, list[StoredRow]]:
+    """Rows by what the key says of each, in their order."""
+    groups: dict[Any, list[StoredRow]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups

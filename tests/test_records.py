@@ -1,0 +1,120 @@
+"""Records: natural order, defaults, and what of a record is checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpx_core.errors import ManifestError
+from rpx_core.records import WELL_KNOWN_ASSETS, Record, natural_key, parse_record
+
+names = st.text(st.sampled_from("a0129_-. é٣"), max_size=12)
+
+
+def parsed(raw: Any, **defaults: Any) -> Record:
+    return parse_record(raw, where="here", defaults=defaults, known=WELL_KNOWN_ASSETS)
+
+
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        ["1.png", "2.png", "10.png"],
+        ["frame_9999.png", "frame_10000.png"],
+        ["a1b2", "a1b10", "a2b1"],
+        ["1a", "a", "a1"],
+        ["", "0", "00", "1"],
+        ["v1.2", "v1.10", "v1.10.1"],
+    ],
+)
+def test_numbers_in_names_sort_by_value(ordered: list[str]) -> None:
+    # RW-122
+    assert sorted(ordered[::-1], key=natural_key) == sorted(ordered, key=natural_key)
+    numeric = [name for name in ordered if name not in {"", "0", "00", "1a"}]
+    assert sorted(numeric[::-1], key=natural_key) == numeric
+
+
+@given(st.lists(names, unique=True), st.randoms())
+def test_the_order_of_names_does_not_depend_on_where_sorting_began(
+    some: list[str], random: Any
+) -> None:
+    shuffled = list(some)
+    random.shuffle(shuffled)
+    assert sorted(shuffled, key=natural_key) == sorted(some, key=natural_key)
+
+
+@given(names, names)
+def test_only_equal_names_have_equal_keys(one: str, other: str) -> None:
+    assert (natural_key(one) == natural_key(other)) == (one == other)
+
+
+def test_endless_digits_sort_without_being_parsed() -> None:
+    assert sorted(["9" * 10_000, "8" * 10_000], key=natural_key)[0].startswith("8")
+
+
+@pytest.mark.parametrize(
+    ("identifier", "frame"),
+    [
+        ("scene_clean_0042", 42),
+        ("a7b", 7),
+        ("none", 0),
+        ("1_2_3", 3),
+        ("9" * 30, 999999999999999999),
+    ],
+)
+def test_the_frame_is_the_last_integer_of_the_id(identifier: str, frame: int) -> None:
+    assert parsed({"id": identifier}).frame == frame
+
+
+@pytest.mark.parametrize(
+    ("raw", "sequence"),
+    [
+        ({"id": "x", "scene": "s", "phase": "clean"}, "s_clean"),
+        ({"id": "x", "scene": "s", "phase": 1}, "s_interaction"),
+        ({"id": "x", "scene": "s"}, "x"),
+        ({"id": "x", "phase": "clean"}, "x"),
+        ({"id": "x", "scene": "s", "phase": 1, "sequence": "own"}, "own"),
+    ],
+)
+def test_a_sequence_is_a_scene_in_a_phase(raw: dict[str, Any], sequence: str) -> None:
+    assert parsed(raw).sequence == sequence
+
+
+def test_keys_beside_the_core_ones_are_assets() -> None:
+    record = parsed({"id": "x", "rgb": "x.png", "depth": "x.npy", "mask": None})
+    assert record.assets == {"depth": "x.npy", "mask": None}
+    assert [record.has(key) for key in ("rgb", "depth", "mask", "pose", "boxes")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("dpeth", "did you mean depth"),
+        ("difficulti", "did you mean difficulty"),
+        ("zzz", "free-form values belong in `metadata`"),
+        ("assets", "belong in `metadata`"),
+    ],
+)
+def test_unknown_keys_say_what_to_do(key: str, hint: str) -> None:
+    with pytest.raises(ManifestError, match=f"here .id 'x'.: unknown key '{key}'") as caught:
+        parsed({"id": "x", key: 1})
+    assert caught.value.hint is not None
+    assert hint in caught.value.hint
+
+
+def test_defaults_give_way_to_what_the_record_says() -> None:
+    record = parsed({"id": "x", "pose_convention": "opencv"}, pose_convention="t265", scene="d")
+    assert (record.pose_convention, record.scene) == ("opencv", "d")
+
+
+def test_a_record_is_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        parsed({"id": "x"}).id = "y"  # type: ignore[misc]  # this is what must fail
