@@ -38,9 +38,10 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             (
                 "rpx-core",
                 "rpx_core.published",
-                "ESDResult StateTransitionRobustnessResult TemporalStabilityResult "
-                "WeightedPhaseScore compute_esd compute_str compute_weighted_phase_score "
-                "RPXDataset",
+                "ESDResult StackGeometricCoherenceResult StateTransitionRobustnessResult "
+                "TemporalStabilityResult WeightedPhaseScore "
+                "compute_esd compute_sgc compute_str compute_temporal_stability_seg "
+                "compute_weighted_phase_score RPXDataset",
             ),
         )
         for name in names.split()

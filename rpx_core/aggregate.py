@@ -55,7 +55,7 @@ class Aggregator:
             unit: group(rows, lambda row: _slice_value(row, key))
             for unit, rows in self._rows.items()
         }
-        samples = units.get(Unit.SAMPLE, {})
+        samples = units.get(Unit.STACK) or units.get(Unit.SAMPLE, {})
         if set(samples) == {_NO_VALUE}:
             tags = sorted({tag for row in samples[_NO_VALUE] for tag in row.row.tags})
             raise ConfigError(

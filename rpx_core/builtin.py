@@ -1,11 +1,11 @@
-"""What core itself offers: the embedded data and the report formats."""
+"""What core itself offers: the embedded data, stack metrics and the report formats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from rpx_core.hookspecs import hookimpl
-from rpx_core.specs import DatasetSpec, ReporterSpec
+from rpx_core.specs import DatasetSpec, MetricSpec, ReporterSpec
 
 _ALL_TASKS = (
     "monocular_depth",
@@ -20,6 +20,29 @@ _ALL_TASKS = (
     "keypoint_matching",
     "novel_view_synthesis",
 )
+_MASKS_AND_DEPTH = (("object_segmentation", "semantic_segmentation"), ("monocular_depth",))
+
+
+@hookimpl
+def rpx_metrics() -> Iterable[MetricSpec]:
+    """Offer stack geometric coherence; metrics of one task come with the task."""
+    metrics = "rpx_core.coherence.metrics"
+    return [
+        MetricSpec(
+            name="sgc",
+            summary="do outlines of masks lie where depth jumps? (rpx-2)",
+            target=f"{metrics}:Coherence",
+            options=f"{metrics}:CoherenceOptions",
+            combines=_MASKS_AND_DEPTH,
+        ),
+        MetricSpec(
+            name="sgc-published",
+            summary="overlap of dilated mask and depth edges, as published (rpx-1)",
+            target=f"{metrics}:PublishedCoherence",
+            options=f"{metrics}:PublishedCoherenceOptions",
+            combines=_MASKS_AND_DEPTH,
+        ),
+    ]
 
 
 @hookimpl

@@ -70,6 +70,11 @@ class Unit(StrEnum):
     SEQUENCE = "sequence"
     STACK = "stack"
 
+    @property
+    def is_of_one_sample(self) -> bool:
+        """Whether a row of this unit stands for one sample."""
+        return self in {Unit.SAMPLE, Unit.STACK}
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -191,6 +196,37 @@ class SequenceMetric(Metric, Protocol):
 
     def measure(self, frames: Sequence[Frame]) -> Any | None:
         """Evidence of one sequence, or None where it is undefined."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What one task says of a sample, as stack metrics receive it.
+
+    `boundary` is the thin `bool[H, W]` map that `Task.boundary` makes of the prediction.
+    """
+
+    prediction: Any
+    boundary: NDArray[np.bool_]
+
+
+class StackMetric(Metric, Protocol):
+    """Measures what several tasks predicted for one sample; `rpx stack` runs it.
+
+    The metric's spec says in `combines` which tasks it takes. It is called once for each sample
+    that all the runs have a prediction for, in the process that reads them. Predictions are as
+    the runs saved them, aligned to the truth where the run did that. The sample carries no ground
+    truth, no query and no `rgb`: what is measured is how predictions fit together.
+
+    Where present, `preview(sample, answers) -> Sequence[Picture]` draws what was compared, for the
+    worst samples of the primary output; there `sample.rgb` is the image if it is at hand.
+    """
+
+    def measure(self, sample: Sample, answers: Mapping[str, Answer]) -> Any | None:
+        """Evidence of one sample, or None or Undefined where there is none.
+
+        `answers` are by the bare name of the task, in the order of `combines`.
+        """
         ...
 
 

@@ -195,6 +195,21 @@ def load_target(target: str, *, wanted_by: str) -> Any:
     return loaded
 
 
+def call_plugin(doing: str, call: Callable[[], R]) -> R:
+    """The result of plugin code that runs in the parent; what it raises becomes one RPXError.
+
+    An RPXError passes as it is: the plugin said what is wrong.
+    """
+    outcome = _attempt(doing, call)
+    if isinstance(outcome, _Failure):
+        if isinstance(outcome.error, RPXError):
+            raise outcome.error
+        raise PluginError(
+            outcome.problem, hint="RPX_DEBUG=1 shows the whole traceback"
+        ) from outcome.error
+    return outcome
+
+
 def import_user_code(doing: str, call: Callable[[], R]) -> R:
     """The result of importing a user's own code; whatever it raises becomes one ConfigError."""
     loaded = _attempt(doing, call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ def run_inputs(config: RunConfig, resolved: Resolved, dataset_id: str) -> dict[s
     parts = [resolved.task_part, *resolved.metric_parts.values()]
     if resolved.model.part is not None:
         parts.append(resolved.model.part)
-    owners = {part.name.split("/")[0] for part in parts} | {"rpx-core"}
+    owners = {part.name.split("/")[0] for part in parts}
     protocol = resolved.protocol
     return {
         "task": {**resolved.task_part.identity(), "task": resolved.task.version},
@@ -45,6 +45,14 @@ def run_inputs(config: RunConfig, resolved: Resolved, dataset_id: str) -> dict[s
         "align": config.align.model_dump(),
         "readiness": config.readiness,
         "seed": config.seed,
+        **installed_inputs(owners),
+    }
+
+
+def installed_inputs(owners: Collection[str]) -> dict[str, Any]:
+    """Versions of the distributions whose code makes the numbers, and digests of editable ones."""
+    owners = {*owners, "rpx-core"}
+    return {
         "distributions": {name: installed_version(name) for name in sorted(owners | {"numpy"})},
         "sources": {
             name: source_digest(name.replace("-", "_"))

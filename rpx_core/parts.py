@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rpx_core.errors import ConfigError, PluginError
-from rpx_core.host import Offer, load_target
+from rpx_core.host import Offer, call_plugin, load_target
 from rpx_core.identity import file_digest
 
 
@@ -44,11 +44,13 @@ class Part:
         """Call the target with the arguments; options come first where the spec declares them."""
         options = self.load_options()
         first = () if options is None else (options,)
-        return self.load()(*first, *arguments)
+        target = self.load()
+        return call_plugin(f"{self.target} of {self.name}", lambda: target(*first, *arguments))
 
     def call(self, *arguments: object) -> Any:
         """Call the target with options (None where it declares none) and the arguments."""
-        return self.load()(self.load_options(), *arguments)
+        target, options = self.load(), self.load_options()
+        return call_plugin(f"{self.target} of {self.name}", lambda: target(options, *arguments))
 
     def identity(self) -> dict[str, Any]:
         """What of this part can move a number."""

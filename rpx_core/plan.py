@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rpx_core.aggregate import SLICE_KEYS
 from rpx_core.config import RunConfig
 from rpx_core.contracts import Metric, Runtime, Task
 from rpx_core.datasets import cache_directory, open_dataset, select
 from rpx_core.errors import ConfigError, PluginError
 from rpx_core.files import Files
-from rpx_core.host import Host
+from rpx_core.host import Host, call_plugin
 from rpx_core.identity import digest, run_inputs, run_name
 from rpx_core.manifest import Entry, Manifest
 from rpx_core.models import ModelPart, check_task
 from rpx_core.predictions import PredictionFolder, file_stem
 from rpx_core.protocols import Protocol
-from rpx_core.records import natural_key
+from rpx_core.records import Record, natural_key
 from rpx_core.report import RunRecord
 from rpx_core.resolve import Resolved, resolve
 from rpx_core.worker import Job, Work
@@ -47,12 +48,26 @@ class Plan:
         """The run directory."""
         return self.job.run_directory
 
+    def check_slices(self, keys: Sequence[str]) -> None:
+        """Raise ConfigError for a key to slice by that no record has, before any work is done."""
+        wanted = [key.removeprefix("metadata.") for key in keys if key not in SLICE_KEYS]
+        known: set[str] = set()
+        for entries in self.sequences.values() if wanted else ():
+            for record in self.manifest.records(entries):
+                known.update(record.metadata)
+        for key in wanted:
+            if key not in known:
+                raise ConfigError(
+                    f"--by {key}: no sample has it",
+                    hint=f"one of {', '.join((*SLICE_KEYS, *sorted(known)))}",
+                )
+
     def work(self, sequences: Sequence[str]) -> Iterator[Work]:
         """The work of these sequences; records are read as they are needed."""
         for name in sequences:
             wanted = set(self.samples[name])
             frames = self.manifest.records(self.sequences[name])
-            records = self.resolved.task.arrange(frames, self.manifest.files)
+            records = _arrange(self.resolved.task, frames, self.manifest.files)
             yield Work(name, tuple(record for record in records if record.id in wanted))
 
 
@@ -157,7 +172,7 @@ def _samples(
     """Sample ids by sequence; raises PluginError where a task makes one twice."""
     rearranges = type(task).arrange is not Task.arrange
     ids = {
-        name: [record.id for record in task.arrange(manifest.records(entries), manifest.files)]
+        name: [record.id for record in _arrange(task, manifest.records(entries), manifest.files)]
         if rearranges
         else [entry.id for entry in entries]
         for name, entries in sequences.items()
@@ -172,6 +187,11 @@ def _samples(
     if times > 1:
         raise PluginError(f"{type(task).__qualname__}.arrange() gave the id {often!r} twice")
     return ids
+
+
+def _arrange(task: Task[Any, Any], frames: Sequence[Record], files: Files) -> Sequence[Record]:
+    doing = f"{type(task).__qualname__}.arrange"
+    return call_plugin(doing, lambda: list(task.arrange(frames, files)))
 
 
 def _limit(ids: Mapping[str, Sequence[str]], limit: int | None) -> dict[str, Sequence[str]]:

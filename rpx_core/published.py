@@ -15,22 +15,30 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.coherence.edges import f_score, thicken_edges
 from rpx_core.contracts import Difficulty, Phase, Sample, TaskType
 from rpx_core.datasets import known_assets
 from rpx_core.errors import ConfigError, ManifestError, MetricError
 from rpx_core.host import Host
 from rpx_core.manifest import build_manifest, read_manifest
+from rpx_core.published_stability import score_label_pairs
 from rpx_core.readiness.averages import ESD_WEIGHTS
 from rpx_core.samples import SampleReader, copy_samples, resolve_root
 
 __all__ = [
     "ESDResult",
     "RPXDataset",
+    "StackGeometricCoherenceResult",
     "StateTransitionRobustnessResult",
     "TemporalStabilityResult",
     "WeightedPhaseScore",
     "compute_esd",
+    "compute_sgc",
     "compute_str",
+    "compute_temporal_stability_seg",
     "compute_weighted_phase_score",
 ]
 
@@ -126,6 +134,16 @@ class TemporalStabilityResult:
     per_pair: Sequence[float]
 
 
+@dataclass(frozen=True)
+class StackGeometricCoherenceResult:
+    """Agreement of mask outlines with depth jumps: F1 of the mean precision and mean recall."""
+
+    sgc_score: float
+    precision: float
+    recall: float
+    num_samples: int
+
+
 def compute_esd(
     rows: Sequence[Mapping[str, Any]],
     difficulties: Sequence[Difficulty | None],
@@ -186,6 +204,43 @@ def compute_str(scores: Mapping[Phase, float]) -> StateTransitionRobustnessResul
         metric_interaction=interaction,
         metric_clean=clean,
     )
+
+
+def compute_temporal_stability_seg(
+    masks: Sequence[NDArray[Any]], poses: Sequence[NDArray[np.float64] | None]
+) -> TemporalStabilityResult:
+    """The published temporal stability of label maps in order, by `score_label_pairs`.
+
+    Poses are camera-to-world in the T265 axes of the published loader (y up); None leaves a pair
+    unturned. The trap: fewer than two masks score 1.0 over no pairs, a pair without labels 1.0 too.
+    """
+    scores = [1.0 if score is None else score for score in score_label_pairs(masks, poses)]
+    mean = math.fsum(scores) / len(scores) if scores else 1.0
+    return TemporalStabilityResult(ts_score=mean, num_pairs=len(scores), per_pair=scores)
+
+
+def compute_sgc(
+    masks: Sequence[NDArray[Any]],
+    depths: Sequence[NDArray[Any]],
+    depth_gradient_threshold: float = 0.1,
+    boundary_dilation: int = 2,
+) -> StackGeometricCoherenceResult:
+    """The published stack geometric coherence of label maps and depth maps, pairs of (H, W).
+
+    The threshold is in metres per pixel. See `rpx_core.coherence.metrics.PublishedCoherence` for
+    the formula. The trap: precision or recall is 1.0 where a map has no edge, so that flat depth
+    has perfect recall; without samples everything is 0.0.
+    """
+    if len(masks) != len(depths):
+        raise MetricError(f"{len(depths)} depth maps for {len(masks)} masks; one each was expected")
+    shares = []
+    for labels, depth in zip(masks, depths, strict=True):
+        edges = thicken_edges(labels, depth, depth_gradient_threshold, boundary_dilation)
+        shares.append([1.0 if x is None else x for x in (edges.precision, edges.recall)])
+    if not shares:
+        return StackGeometricCoherenceResult(0.0, 0.0, 0.0, 0)
+    precision, recall = (math.fsum(side) / len(side) for side in zip(*shares, strict=True))
+    return StackGeometricCoherenceResult(f_score(precision, recall), precision, recall, len(shares))
 
 
 class RPXDataset:

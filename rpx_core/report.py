@@ -57,7 +57,7 @@ class Measured(Stored):
 
 
 class Row(Stored):
-    """One unit of evidence in the journal: a sample, a pair or a sequence."""
+    """One unit of evidence in the journal: a sample, a pair, a sequence or a stack of answers."""
 
     kind: Literal["row"] = "row"
     unit: Unit
@@ -98,6 +98,8 @@ class RunRecord(Stored):
     dataset_samples: int
     selected_samples: int
     sequences: int
+    partial: tuple[str, ...] = ()
+    """Why what is evaluated is not the whole of its data, beside a limit."""
     warnings: tuple[str, ...] = ()
     inputs: Mapping[str, Any]
 

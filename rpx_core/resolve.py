@@ -67,6 +67,11 @@ def _metric_parts(host: Host, task: Offer[TaskSpec], config: RunConfig) -> dict[
     parts = {}
     for label, use in uses.items():
         offer = host.find("metric", use.name, task=spec.name, prefer=task.distribution)
+        if offer.spec.combines:
+            raise ConfigError(
+                f"metrics.{label}: {offer.full_name} combines runs of several tasks",
+                hint="save predictions in each run, then `rpx stack` measures them together",
+            )
         check_task(f"metric {offer.full_name}", offer.spec.tasks, spec.name)
         parts[label] = resolve_part(offer, use.options, field_name=f"metrics.{label}.options")
     return parts

@@ -141,8 +141,8 @@ def write_record(directory: Path, record: RunRecord) -> None:
 def _status(
     record: RunRecord, rows: Sequence[StoredRow], done: int, notes: Sequence[str]
 ) -> Status:
-    samples = [stored.row for stored in rows if stored.row.unit is Unit.SAMPLE]
-    partial = list(notes)
+    samples = [stored.row for stored in rows if stored.row.unit.is_of_one_sample]
+    partial = [*record.partial, *notes]
     if record.selected_samples < record.dataset_samples:
         partial.append(
             f"a limit selects {record.selected_samples} of {record.dataset_samples} samples"

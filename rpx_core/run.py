@@ -82,7 +82,7 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     directory = plan.directory
     # A model that lives in this process has no identity: nothing says that it is still the same.
     if request.fresh or plan.job.model.kind == "object":
-        _clear(directory)
+        clear_run(directory)
     write_record(directory, plan.record)
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     names = list(plan.samples)
@@ -188,7 +188,7 @@ def _execute(
         )
 
 
-def _clear(directory: Path) -> None:
+def clear_run(directory: Path) -> None:
     """Forget a run that may be folded again: its journal and all that derives from it."""
     try:
         for name in ("journal", "predictions", *DERIVED):

@@ -87,10 +87,22 @@ class TaskSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricSpec(Spec):
-    """A metric. The target is a class, built with its options (or with nothing)."""
+    """A metric. The target is a class, built with its options (or with nothing).
 
-    tasks: tuple[str, ...]
+    `tasks` are those whose runs it can measure. A metric of unit `stack` has none, but `combines`:
+    for each prediction that it takes of a sample, the bare names of the tasks that may give it.
+    """
+
+    tasks: tuple[str, ...] = ()
     options: str | None = None
+    combines: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tasks and self.combines:
+            raise PluginError(
+                f"MetricSpec {self.name}: it is either for runs of `tasks`, or it `combines` them"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

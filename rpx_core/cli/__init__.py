@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "run": ("rpx_core.cli.run:run", "Evaluate a model; the same command again resumes."),
         "score": ("rpx_core.cli.score:score", "Evaluate prediction files, no model needed."),
+        "stack": ("rpx_core.cli.stack:stack", "Measure how runs of two tasks fit together."),
         "report": ("rpx_core.cli.report:report", "Render the reports of finished runs again."),
         "list": ("rpx_core.cli.listing:list_", "Show tasks, models, metrics, datasets, ..."),
         "data": ("rpx_core.cli.data:data", "Write, index and check datasets."),

@@ -23,6 +23,17 @@ KINDS: Mapping[str, Kind] = {
     "adapters": "adapter",
 }
 
+_SHOWN = (
+    "tasks",
+    "combines",
+    "needs",
+    "extra",
+    "unavailable",
+    "metrics",
+    "baseline",
+    "primary",
+)
+
 
 @click.command(
     name="list",
@@ -73,11 +84,17 @@ def _entry(offer: Offer[Any]) -> dict[str, Any]:
         "version": offer.version,
         "summary": spec.summary,
     }
-    for field in ("tasks", "needs", "extra", "unavailable", "metrics", "baseline", "primary"):
+    for field in _SHOWN:
         value = getattr(spec, field, None)
         if value:
             entry[field] = dict(value) if field == "metrics" else value
     return entry
+
+
+def _tasks(entry: dict[str, Any]) -> str:
+    """The tasks of an entry; those of a stack metric by what it takes of each sample."""
+    together = [" or ".join(names) for names in entry.get("combines", ())]
+    return " + ".join(together) or ", ".join(entry.get("tasks", ()))
 
 
 def _print(state: State, title: str, entries: list[dict[str, Any]]) -> None:
@@ -95,7 +112,7 @@ def _print(state: State, title: str, entries: list[dict[str, Any]]) -> None:
     for entry in entries:
         note = entry["summary"]
         if title in {"models", "metrics", "protocols"}:
-            note += f" [{', '.join(entry.get('tasks', ()))}]"
+            note += f" [{_tasks(entry)}]"
         if "extra" in entry:
             note += f" (extra: {entry['extra']})"
         if "unavailable" in entry:

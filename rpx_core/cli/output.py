@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rpx_core.host import Host
+
+_STDOUT, _STDERR = 1, 2
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,8 +51,16 @@ class State:
         if not self.as_json:
             yield
             return
-        with redirect_stdout(sys.stderr):
-            yield
+        sys.stdout.flush()
+        kept = os.dup(_STDOUT)
+        try:
+            # The descriptor too: native libraries print past sys.stdout.
+            os.dup2(_STDERR, _STDOUT)
+            with redirect_stdout(sys.stderr):
+                yield
+        finally:
+            os.dup2(kept, _STDOUT)
+            os.close(kept)
 
     def console(self) -> Console:
         """Where tables go; silent under `--quiet` and `--json`."""

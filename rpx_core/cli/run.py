@@ -72,7 +72,10 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
     host = state.discover()
     console = state.console()
     outcomes = []
-    for plan in make_plans(host, layers, flags["output"]):
+    plans = make_plans(host, layers, flags["output"])
+    for plan in plans:
+        plan.check_slices(request.by)
+    for plan in plans:
         title = f"{plan.record.model} on {plan.record.data}"
         with state.foreign_output(), progress_bar(state, title) as progress:
             outcome = evaluate(plan, host, request, progress)

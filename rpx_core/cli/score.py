@@ -60,6 +60,7 @@ def score(*, state: State, predictions: Path, **flags: Any) -> int:
     host = state.discover()
     layers = Layers(flags_layer(flags), {})
     (plan,) = make_plans(host, layers, flags["output"], model=model)
+    plan.check_slices(request.by)
     title = f"{plan.record.model} on {plan.record.data}"
     with state.foreign_output(), progress_bar(state, title) as progress:
         outcome = evaluate(plan, host, request, progress)

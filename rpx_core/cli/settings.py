@@ -37,7 +37,7 @@ _SHARD = re.compile(r"(\d{1,6})/(\d{1,6})")
 def data_options(command: F) -> F:
     """Flags that say what is evaluated."""
     return _apply(
-        command,
+        setting_options(command),
         click.option(
             "--task", help="Task, as in `rpx list tasks`.", shell_complete=complete("task")
         ),
@@ -64,6 +64,13 @@ def data_options(command: F) -> F:
             help="Fit predictions to the truth: none, median, ...; scope sample "
             "(default) or sequence.",
         ),
+    )
+
+
+def setting_options(command: F) -> F:
+    """Flags that say by which rules, and that set any field."""
+    return _apply(
+        command,
         click.option(
             "--readiness",
             type=click.Choice(["rpx-1", "rpx-2"]),
@@ -82,13 +89,20 @@ def data_options(command: F) -> F:
 def execution_options(command: F) -> F:
     """Flags that say how the work is done; none can change a number."""
     return _apply(
-        command,
+        resume_options(command),
         click.option(
             "--workers",
             type=click.IntRange(min=1),
             metavar="N",
             help="Worker processes. [default: 1, in this process]",
         ),
+    )
+
+
+def resume_options(command: F) -> F:
+    """Those flags that need no worker processes."""
+    return _apply(
+        command,
         click.option("--shard", metavar="I/N", help="Only shard I of N (from 1), by sequence."),
         click.option("--fresh", is_flag=True, help="Forget what this run has already done."),
         click.option(

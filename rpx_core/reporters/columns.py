@@ -36,13 +36,16 @@ class Table:
 def build_tables(results: Results) -> tuple[Table, ...]:
     """`per_sample`, `per_pair`, ... for every unit that has rows, and `cells`.
 
+    Without a row of any sample, `per_sample` has the columns alone.
+
     An undefined value is empty. A `<label>.reason` column says why, and names the outputs that
     are empty because they are infinite, where there is anything to say.
     """
     tables = []
+    sampled = any(row.unit.is_of_one_sample for row in results.rows)
     for unit in Unit:
         rows = [row for row in results.rows if row.unit == unit]
-        if rows or unit is Unit.SAMPLE:
+        if rows or (unit is Unit.SAMPLE and not sampled):
             outputs = _outputs(results, rows, unit)
             tables.append(Table(f"per_{unit.value}", _row_columns(rows, outputs)))
     return (*tables, Table("cells", _cell_columns(results.cells)))
@@ -56,7 +59,7 @@ def _outputs(results: Results, rows: Sequence[Row], unit: Unit) -> dict[str, lis
     for number in results.report.numbers:
         # A label that no row of any unit has is one whose samples all failed.
         mine = number.label in measured
-        if mine or (unit is Unit.SAMPLE and number.label not in elsewhere):
+        if mine or (unit.is_of_one_sample and number.label not in elsewhere):
             names = outputs.setdefault(number.label, [])
             if number.output not in names:
                 names.append(number.output)

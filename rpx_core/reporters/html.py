@@ -9,7 +9,6 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rpx_core.contracts import Unit
 from rpx_core.documents import to_pretty_json
 from rpx_core.report import FailedSample, Number, Report, Results, Row, Slice, WorstSample
 from rpx_core.reporters.distribution import spread
@@ -129,7 +128,7 @@ def _context(results: Results) -> Mapping[str, Any]:
 def _worst(results: Results) -> tuple[Worst, ...]:
     shown = results.report.worst[:WORST_SHOWN]
     ids = {sample.id for sample in shown}
-    rows = {row.id: row for row in results.rows if row.unit is Unit.SAMPLE and row.id in ids}
+    rows = {row.id: row for row in results.rows if row.unit.is_of_one_sample and row.id in ids}
     return tuple(
         Worst(
             sample,

@@ -1,0 +1,1 @@
+"""Geometric coherence: do the outlines of masks lie where depth jumps?"""

@@ -1,0 +1,1 @@
+"""Stack runs: measuring how the saved predictions of several runs fit together."""
