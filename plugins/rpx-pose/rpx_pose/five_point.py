@@ -24,6 +24,7 @@ _LOWER = tuple(
 _MONOMIALS: tuple[tuple[int, ...], ...] = (*_CUBIC, *_LOWER)
 _ROW = {monomial: row for row, monomial in enumerate(_MONOMIALS)}
 _REAL = 1e-8
+_STABLE = 1e12
 
 
 def solve_five_points(rays0: Floats, rays1: Floats) -> Floats:
@@ -41,6 +42,8 @@ def solve_five_points(rays0: Floats, rays1: Floats) -> Floats:
     usable = np.abs(np.linalg.det(leading)) > 0
     basis = basis[usable]
     reduced = -np.linalg.solve(leading[usable], constraints[usable][..., len(_CUBIC) :])
+    stable = (np.abs(reduced) < _STABLE).all(axis=(1, 2))
+    basis, reduced = basis[stable], reduced[stable]
     values, vectors = np.linalg.eig(_multiplication(reduced))
     real = np.abs(values.imag) <= _REAL * np.maximum(np.abs(values.real), 1)
     sample, which = np.nonzero(real)

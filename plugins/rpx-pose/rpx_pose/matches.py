@@ -13,6 +13,7 @@ from rpx_pose.types import KeypointCorrespondencePrediction
 
 Floats = NDArray[np.float64]
 
+_FAR_PX = 1e9
 _KEYS = ("points0", "points1", "scores")
 
 
@@ -44,21 +45,23 @@ def read_matches(answer: Any) -> KeypointCorrespondencePrediction:
 
 
 def check_matches(answer: KeypointCorrespondencePrediction) -> KeypointCorrespondencePrediction:
-    """The matches as float64 arrays of their own, without those that are not finite.
+    """The matches as float64 arrays of their own, without those that lead nowhere.
 
-    Raises ModelError where shapes or lengths do not fit.
+    Left out is what is not finite, or beyond any image. Raises ModelError where shapes or lengths
+    do not fit.
     """
     points0, points1 = _points(answer.points0, "points0"), _points(answer.points1, "points1")
     if len(points0) != len(points1):
         raise ModelError(f"{len(points0)} points0 but {len(points1)} points1: one each per match")
-    finite = np.isfinite(points0).all(axis=1) & np.isfinite(points1).all(axis=1)
+    # NaN compares as false.
+    near = (np.abs(np.hstack([points0, points1])) < _FAR_PX).all(axis=1)
     scores = None
     if answer.scores is not None:
         scores = _numbers(answer.scores, "scores").reshape(-1)
         if len(scores) != len(points0):
             raise ModelError(f"{len(scores)} scores for {len(points0)} matches")
-        scores = scores[finite]
-    return KeypointCorrespondencePrediction(points0[finite], points1[finite], scores)
+        scores = scores[near]
+    return KeypointCorrespondencePrediction(points0[near], points1[near], scores)
 
 
 def _points(value: Any, name: str) -> Floats:

@@ -123,7 +123,7 @@ def test_accuracy_counts_every_match():
 def test_no_homography_leaves_the_sample_undefined():
     truth = KeypointCorrespondenceGroundTruth(scattered(0), scattered(0))
     prediction = KeypointCorrespondencePrediction(scattered(0), scattered(0))
-    assert METRIC.measure(SAMPLE, truth, prediction) is None
+    assert "no homography" in METRIC.measure(SAMPLE, truth, prediction).reason
 
 
 def test_no_matches_fail_the_fit_and_leave_accuracy_undefined():

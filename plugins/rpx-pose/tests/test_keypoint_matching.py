@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import fold
 from rpx_pose.epipolar import (
     essential_matrix,
@@ -47,7 +47,7 @@ def matches(points0, points1) -> KeypointCorrespondencePrediction:
 
 def run(metric, true, found, sample=SAMPLE):
     state = metric.measure(sample, true, found)
-    return None if state is None else metric.result(state)
+    return None if isinstance(state, Undefined) else metric.result(state)
 
 
 # The published example: errors 1 and 27.59.
@@ -199,8 +199,17 @@ def test_true_matches_are_epipolar_precise(calibrated):
     assert set(run(EpipolarPrecision(), true, found, sample).values()) == {1.0}
 
 
-@pytest.mark.parametrize("missing", ["pose", "intrinsics", "second", "matches", "baseline"])
-def test_epipolar_precision_is_undefined_without(calibrated, missing):
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        ("pose", "true pose"),
+        ("intrinsics", "intrinsics of both"),
+        ("second", "intrinsics of both"),
+        ("matches", "no matches"),
+        ("baseline", "do not move apart"),
+    ],
+)
+def test_epipolar_precision_is_undefined_without(calibrated, missing, reason):
     sample, true, found = calibrated
     if missing == "pose":
         true = truth(true.points0, true.points1)
@@ -213,7 +222,7 @@ def test_epipolar_precision_is_undefined_without(calibrated, missing):
         sample = Sample("s", rgb=IMAGE, intrinsics=CAMERA, query=PairQuery(IMAGE))
     if missing == "matches":
         found = matches([], [])
-    assert run(EpipolarPrecision(), true, found, sample) is None
+    assert reason in EpipolarPrecision().measure(sample, true, found).reason
 
 
 points = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=0, max_size=12).map(

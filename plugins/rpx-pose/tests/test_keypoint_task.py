@@ -145,7 +145,11 @@ def test_no_match_is_an_answer(task, answer):
 
 
 def test_matches_that_are_not_finite_are_left_out(task):
-    answer = ([[1, 2], [np.nan, 2], [5, 6]], [[1, 2], [3, 4], [np.inf, 6]], [0.1, 0.2, 0.3])
+    answer = (
+        [[1, 2], [np.nan, 2], [5, 6], [1e300, 7]],
+        [[1, 2], [3, 4], [np.inf, 6], [8, 9]],
+        [0.1, 0.2, 0.3, 0.4],
+    )
     found = task.validate(answer, SAMPLE)
     assert found.points0.tolist() == [[1, 2]]
     assert found.scores.tolist() == [0.1]

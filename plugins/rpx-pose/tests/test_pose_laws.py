@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import decode_state, encode_state, fold
 from rpx_pose.metrics.epipolar import EpipolarPrecision
 from rpx_pose.metrics.homography import HomographyAccuracy, HomographyOptions
@@ -80,7 +80,7 @@ def pairs_for(metric, numbers):
 
 def measure_all(metric, pairs):
     found = [metric.measure(SAMPLE, *pair) for pair in pairs]
-    return [state for state in found if state is not None]
+    return [state for state in found if not isinstance(state, Undefined)]
 
 
 @pytest.mark.parametrize("metric", ALL, ids=NAMES)

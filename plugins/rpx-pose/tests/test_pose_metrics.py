@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import fold
 from rpx_pose.metrics.pose_auc import PoseAuc
 from rpx_pose.metrics.pose_errors import PoseErrorOptions, RelativePoseErrors
@@ -23,7 +23,7 @@ def turned(degrees: float, translation=(0.0, 0, 1), *, scale_known=True) -> Rela
 
 def run(metric, *pairs):
     states = [metric.measure(SAMPLE, truth, prediction) for truth, prediction in pairs]
-    kept = [state for state in states if state is not None]
+    kept = [state for state in states if not isinstance(state, Undefined)]
     return metric.result(fold(kept)) if kept else None
 
 

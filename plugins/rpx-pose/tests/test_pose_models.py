@@ -183,6 +183,24 @@ def test_baseline_pose_assumes_a_field_of_view_without_intrinsics(runtime):
         model.predict([Sample("p7", rgb=first)])
 
 
+def test_baselines_find_nothing_in_blank_images(runtime):
+    blank = np.full((60, 80, 3), 120, np.uint8)
+    query = KeypointQuery(blank, CAMERA, points0=np.array([[30.0, 30]]))
+    sample = Sample("b", rgb=blank, intrinsics=CAMERA, query=query)
+    pose = lucas_kanade.load_pose(lucas_kanade.LucasKanadePoseOptions(), runtime)
+    matches = lucas_kanade.load_matches(lucas_kanade.LucasKanadeOptions(), runtime)
+    assert pose.predict([sample])[0].rotation is None
+    assert matches.predict([sample])[0].points0.shape == (0, 2)
+
+
+def test_images_of_different_size_are_followed(runtime):
+    first, second = shifted_pair(4, 2)
+    query = KeypointQuery(second[:90, :130], CAMERA, points0=np.array([[60.0, 50], [150, 110]]))
+    model = lucas_kanade.load_matches(lucas_kanade.LucasKanadeOptions(), runtime)
+    (found,) = model.predict([Sample("d", rgb=first, query=query)])
+    assert found.points0.tolist() == [[60, 50]]
+
+
 def test_feature_pose_needs_intrinsics_and_says_so(runtime):
     pytest.importorskip("cv2", reason="the extra rpx-pose[features]")
     model = features.load_sift_pose(features.FeaturePoseOptions(), runtime)

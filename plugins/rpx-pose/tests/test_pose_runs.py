@@ -151,7 +151,7 @@ def test_bare_quaternion_fails_every_sample_and_says_why(rpx, work):
 def test_protocol_pairs_frames_five_apart(rpx, work):
     outcome = rpx(
         work, "run", "--data", "data/demo.json", "--protocol", "rpx-pose-1", "--output", "protocol",
-        "--model", "identity-pose", "--by", "metadata.rotation_bin",
+        "--model", "identity-pose",
     )  # fmt: skip
     assert outcome["runs"][0]["status"]["evaluated_samples"] == 3
 

@@ -93,6 +93,13 @@ def test_a_pair_of_frames_carries_what_both_declare(folder):
     np.testing.assert_allclose(sample.ground_truth.translation, [0.1, 0, 0], atol=1e-12)
 
 
+def test_frames_in_different_axes_make_no_pair(folder):
+    frames(folder, [0, 1])
+    folder.records[1]["pose_convention"] = "t265"
+    with pytest.raises(ManifestError, match="different axes"):
+        folder.arrange(POSE)
+
+
 def test_frame_without_pose_is_named(folder):
     frames(folder, [0, 1])
     del folder.records[1]["pose"]
@@ -153,6 +160,7 @@ def test_a_matrix_of_four_rows_is_a_pose(task):
         RelativePosePrediction.no_pose(),
         RelativePosePrediction(np.full((3, 3), np.nan), np.zeros(3)),
         RelativePosePrediction(np.eye(3), np.array([0, np.inf, 0])),
+        RelativePosePrediction(np.eye(3), np.array([0, 1e300, 0])),
         np.full((4, 4), np.nan),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Combine, Sum
 from rpx_pose.epipolar import (
     essential_matrix,
@@ -74,14 +74,18 @@ class EpipolarPrecision:
         sample: Sample,
         truth: KeypointCorrespondenceGroundTruth,
         prediction: KeypointCorrespondencePrediction,
-    ) -> EpipolarCounts | None:
-        """Counts over one pair of images, or None where nothing can be judged."""
+    ) -> EpipolarCounts | Undefined:
+        """Counts over one pair of images, undefined where nothing can be judged."""
         cameras = _cameras(sample)
         relative = truth.relative_pose
-        if cameras is None or relative is None or not len(prediction.points0):
-            return None
+        if relative is None:
+            return Undefined("the true pose is not known")
+        if cameras is None:
+            return Undefined("the intrinsics of both cameras are not known")
+        if not len(prediction.points0):
+            return Undefined("there are no matches")
         if np.linalg.norm(relative.translation) < SHORTEST_M:
-            return None
+            return Undefined("the cameras do not move apart")
         essential = essential_matrix(relative)
         pixels = sampson_distance(
             fundamental_matrix(essential, *cameras), prediction.points0, prediction.points1

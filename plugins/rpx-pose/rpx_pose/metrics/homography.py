@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import MetricError
 from rpx_core.state import Cat, Combine, Sum
 from rpx_pose.auc import auc_trapezoid
@@ -98,10 +98,10 @@ class HomographyAccuracy:
         sample: Sample,
         truth: KeypointCorrespondenceGroundTruth,
         prediction: KeypointCorrespondencePrediction,
-    ) -> HomographyEvidence | None:
-        """Evidence of one pair of images, or None without a true homography."""
+    ) -> HomographyEvidence | Undefined:
+        """Evidence of one pair of images, undefined without a true homography."""
         if truth.homography is None:
-            return None
+            return Undefined("the truth is no homography")
         if sample.rgb is None:
             raise MetricError(f"sample {sample.id}: corner error needs the first image")
         height, width = sample.rgb.shape[:2]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Combine, Sum
 from rpx_pose.matching import GATE_PX, TrueMatches, judge_matches
 from rpx_pose.types import KeypointCorrespondenceGroundTruth, KeypointCorrespondencePrediction
@@ -101,10 +101,10 @@ class KeypointMatches:
         sample: Sample,
         truth: KeypointCorrespondenceGroundTruth,
         prediction: KeypointCorrespondencePrediction,
-    ) -> MatchCounts | None:
-        """Counts over one pair of images, or None without true points."""
+    ) -> MatchCounts | Undefined:
+        """Counts over one pair of images, undefined without true points."""
         if not len(truth.points0):
-            return None
+            return Undefined("there are no true points")
         true = TrueMatches(truth.points0, truth.points1, truth.visible())
         found = judge_matches(true, prediction.points0, prediction.points1, gate=self._gate)
         matched = found.recalled[np.isfinite(found.recalled)]

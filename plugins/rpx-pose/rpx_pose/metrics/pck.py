@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import MetricError
 from rpx_core.state import Sum
 from rpx_pose.matching import GATE_PX, TrueMatches, judge_matches
@@ -73,18 +73,18 @@ class RelativePck:
         sample: Sample,
         truth: KeypointCorrespondenceGroundTruth,
         prediction: KeypointCorrespondencePrediction,
-    ) -> PckCounts | None:
-        """Counts over one pair of images, or None where the threshold is undefined."""
+    ) -> PckCounts | Undefined:
+        """Counts over one pair of images, undefined where there is no threshold."""
         true = TrueMatches(truth.points0, truth.points1, truth.visible())
         if not true.visible.any():
-            return None
+            return Undefined("no true point is visible")
         if self._options.normaliser == "points":
             width, height = extent(true.points1[true.visible])
         else:
             width, height = _image_size(sample)
         threshold = relative_threshold(self._options.alpha, width, height)
         if threshold == 0:
-            return None
+            return Undefined("the visible true points have no extent")
         found = judge_matches(
             true, prediction.points0, prediction.points1, gate=self._options.gate_px
         )

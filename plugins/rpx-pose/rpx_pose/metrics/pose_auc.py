@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Cat, Sum
 from rpx_pose.auc import auc_exact, auc_grid, auc_trapezoid, mean_average_accuracy
 from rpx_pose.metrics.pose_errors import PoseErrorOptions, measure_pair
@@ -74,11 +74,11 @@ class PoseAuc:
 
     def measure(
         self, sample: Sample, truth: RelativePoseGroundTruth, prediction: RelativePosePrediction
-    ) -> ErrorList | None:
-        """The error of one pair, or None where the truth has no direction."""
+    ) -> ErrorList | Undefined:
+        """The error of one pair, undefined where the truth has no direction."""
         errors = measure_pair(truth, prediction, self._options.shortest_m)
         if not errors.has_direction[0]:
-            return None
+            return Undefined("the true translation is too short to have a direction")
         if prediction.rotation is None:
             return ErrorList(np.array([np.inf]), 1)
         return ErrorList(errors.max_deg(self._options.direction), 0)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_pose.matching import TrueMatches, published_errors
 from rpx_pose.types import KeypointCorrespondenceGroundTruth, KeypointCorrespondencePrediction
@@ -63,11 +63,11 @@ class PublishedMatches:
         sample: Sample,
         truth: KeypointCorrespondenceGroundTruth,
         prediction: KeypointCorrespondencePrediction,
-    ) -> PublishedCounts | None:
-        """Counts over one pair of images, or None without visible points."""
+    ) -> PublishedCounts | Undefined:
+        """Counts over one pair of images, undefined without visible points."""
         visible = truth.visible()
         if not visible.any():
-            return None
+            return Undefined("no true point is visible")
         true = TrueMatches(truth.points0, truth.points1, visible)
         errors = published_errors(true, prediction.points0, prediction.points1)
         finite = errors[np.isfinite(errors)]

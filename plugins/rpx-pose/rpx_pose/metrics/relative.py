@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import ConfigError
 from rpx_core.state import Cat
 from rpx_pose.metrics.absolute import associated_poses
@@ -84,17 +84,17 @@ class RelativeError:
 
     def measure(
         self, sample: Sample, truth: Trajectory, prediction: TrajectoryPrediction
-    ) -> StepErrors | None:
-        """The errors of one trajectory's steps, or None where it has none."""
+    ) -> StepErrors | Undefined:
+        """The errors of one trajectory's steps, undefined where it has none."""
         true, estimate = associated_poses(sample, truth, prediction)
         if self._options.scale == "fitted":
             fitted = align_estimate(true, estimate, "sim3")
             if fitted is None:
-                return None
+                return Undefined("no scale can be fitted: one side does not move")
             estimate = apply_alignment(estimate, fitted)
         starts, ends = self._steps(true, estimate)
         if not len(starts):
-            return None
+            return Undefined(f"no step of {self._options.delta:g} {self._options.unit} is there")
         errors = relative_errors(true, estimate, starts, ends)
         return StepErrors(errors.translation_m, errors.rotation_deg)
 

@@ -67,8 +67,15 @@ def join(
     """The pair of two frames as one record, `<first id>..<second id>`, at the first one's place.
 
     Its assets are those of a published pair: `rgb_b`, `intrinsics_b`, `pose_a` and `pose_b`.
-    `metadata` is added to the first frame's.
+    `metadata` is added to the first frame's. Raises ManifestError where their poses have different
+    axes, for a record has one convention.
     """
+    if first.pose_convention != second.pose_convention:
+        raise ManifestError(
+            f"frames {first.id} and {second.id} have poses in different axes, "
+            f"{first.pose_convention} and {second.pose_convention}",
+            hint="use one pose_convention in a sequence",
+        )
     assets: dict[str, Any] = {
         "rgb_b": second.rgb,
         "intrinsics_b": second.intrinsics,
