@@ -175,6 +175,9 @@ def _merge(weak: Mapping[str, Any], strong: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _hint(kind: str, where: str) -> str | None:
+    if kind == "missing" and where.endswith(".name"):
+        part = where.removesuffix(".name")
+        return f"name it too: its options mean nothing alone (--set {where}=NAME, or --{part})"
     if kind != "extra_forbidden":
         return None
     import difflib

@@ -221,6 +221,13 @@ class Status(Stored):
     selected_samples: int
     evaluated_samples: int
     failed_samples: int
+    failed_others: int = 0
+    """Pairs, sequences and stacks for which a metric failed though their samples did not."""
+
+    @property
+    def failed(self) -> int:
+        """Everything that failed: what `max_failed` limits."""
+        return self.failed_samples + self.failed_others
 
 
 class Writer(Stored):

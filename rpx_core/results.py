@@ -142,6 +142,8 @@ def _status(
     record: RunRecord, rows: Sequence[StoredRow], done: int, notes: Sequence[str]
 ) -> Status:
     samples = [stored.row for stored in rows if stored.row.unit.is_of_one_sample]
+    failed = sum(stored.row.failure is not None for stored in rows)
+    failed_samples = sum(row.failure is not None for row in samples)
     partial = [*record.partial, *notes]
     if record.selected_samples < record.dataset_samples:
         partial.append(
@@ -155,7 +157,8 @@ def _status(
         dataset_samples=record.dataset_samples,
         selected_samples=record.selected_samples,
         evaluated_samples=sum(row.failure is None for row in samples),
-        failed_samples=sum(stored.row.failure is not None for stored in rows),
+        failed_samples=failed_samples,
+        failed_others=failed - failed_samples,
     )
 
 

@@ -214,7 +214,7 @@ def _lacks_predictions(plan: Plan, sequence: str) -> bool:
 def _exit_code(plan: Plan, results: Results) -> ExitCode:
     if results.problems:
         return ExitCode.PLUGIN
-    too_many = results.report.status.failed_samples > plan.config.execution.max_failed
+    too_many = results.report.status.failed > plan.config.execution.max_failed
     return ExitCode.INCOMPLETE if too_many else ExitCode.OK
 
 

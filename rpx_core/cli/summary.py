@@ -27,7 +27,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         f"\n[bold]{escape(report.run.model)}[/] on [bold]{escape(report.run.data)}[/], "
         f"{escape(report.run.task.split('/')[-1])}: "
         f"{status.evaluated_samples} of {status.dataset_samples} samples"
-        + (f", [red]{status.failed_samples} failed[/]" if status.failed_samples else "")
+        + (f", [red]{status.failed} failed[/]" if status.failed else "")
     )
     for reason in status.partial:
         console.print(f"[yellow]partial:[/] {escape(reason)}")

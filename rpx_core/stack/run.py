@@ -88,5 +88,5 @@ def _count(plan: StackPlan, names: Sequence[str]) -> int:
 def _exit_code(plan: StackPlan, results: Results) -> ExitCode:
     if results.problems:
         return ExitCode.PLUGIN
-    too_many = results.report.status.failed_samples > plan.config.execution.max_failed
+    too_many = results.report.status.failed > plan.config.execution.max_failed
     return ExitCode.INCOMPLETE if too_many else ExitCode.OK
