@@ -43,8 +43,8 @@ Numbers = list[float]
 
 
 def ours(arrays: Arrays) -> Numbers:
+    from rpx_detection.box_batch import DetectedBoxes, ObjectBoxes, box_batch
     from rpx_detection.metrics.average_precision import CocoDetection
-    from rpx_detection.ranked_list import DetectionColumns, ImageBatch, ObjectColumns
 
     def columns(kind: str) -> dict[str, NDArray[Any]]:
         boxes = arrays[f"{kind}_boxes"]
@@ -59,9 +59,9 @@ def ours(arrays: Arrays) -> Numbers:
 
     crowds = arrays["object_crowds"]
     scores = arrays["detection_scores"]
-    batch = ImageBatch(
-        ObjectColumns(**columns("object"), crowds=crowds, ignored=crowds),
-        DetectionColumns(
+    batch = box_batch(
+        ObjectBoxes(**columns("object"), crowds=crowds, ignored=crowds),
+        DetectedBoxes(
             **columns("detection"), scores=scores, excused=np.zeros(len(scores), np.bool_)
         ),
         np.arange(int(arrays["classes"])),

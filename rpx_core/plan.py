@@ -52,8 +52,8 @@ class Plan:
         """Raise ConfigError for a key to slice by that no record has, before any work is done."""
         wanted = [key.removeprefix("metadata.") for key in keys if key not in SLICE_KEYS]
         known: set[str] = set()
-        for entries in self.sequences.values() if wanted else ():
-            for record in self.manifest.records(entries):
+        for work in self.work(list(self.samples)) if wanted else ():
+            for record in work.records:
                 known.update(record.metadata)
         for key in wanted:
             if key not in known:

@@ -19,7 +19,7 @@ WELL_KNOWN_ASSETS = frozenset(
         *("coordinates", "depths", "correspondences", "points0", "points1", "visibility"),
         *("rgb_b", "intrinsics_b", "pose_a", "pose_b", "target_rgb", "target_pose"),
         *("camera_pose", "fisheye_left", "fisheye_right"),
-        *("trajectory", "estimate", "timestamps"),
+        *("trajectory", "estimate", "timestamps", "poses", "homography"),
     }
 )
 """Keys that the published formats use; known whether or not the plugin that reads them is here."""

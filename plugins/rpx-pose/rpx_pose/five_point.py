@@ -24,7 +24,9 @@ _LOWER = tuple(
 _MONOMIALS: tuple[tuple[int, ...], ...] = (*_CUBIC, *_LOWER)
 _ROW = {monomial: row for row, monomial in enumerate(_MONOMIALS)}
 _REAL = 1e-8
+"""Relative imaginary part up to which an eigenvalue counts as real."""
 _STABLE = 1e12
+"""Coefficients beyond this come from a degenerate sample."""
 
 
 def solve_five_points(rays0: Floats, rays1: Floats) -> Floats:

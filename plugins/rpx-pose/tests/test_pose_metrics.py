@@ -43,7 +43,7 @@ def test_errors_of_one_pair(errors):
     assert values["translation_angular_deg"] == pytest.approx(0)
     assert values["pose_error_max_deg"] == pytest.approx(10)
     assert values["translation_error_m"] == pytest.approx(2)
-    assert values["answered"] == 1
+    assert values["coverage"] == 1
 
 
 def test_failures_count_with_the_largest_angle_and_are_reported(errors):
@@ -51,7 +51,7 @@ def test_failures_count_with_the_largest_angle_and_are_reported(errors):
     assert values["rotation_error_deg"] == pytest.approx(95)
     assert values["translation_angular_deg"] == pytest.approx(90)
     assert values["translation_angular_folded_deg"] == pytest.approx(45)
-    assert values["answered"] == 0.5
+    assert values["coverage"] == 0.5
 
 
 def test_metric_error_needs_a_known_scale(errors):

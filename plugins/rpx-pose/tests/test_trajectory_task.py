@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Frame, Sample
 from rpx_core.errors import ManifestError, ModelError
 from rpx_pose.association import suspect_unit
 from rpx_pose.trajectory_files import read_timestamps, read_trajectory
@@ -195,6 +195,21 @@ def test_saved_estimate_comes_back_bit_for_bit(task, stamps):
     read = task.validate(task.read_prediction(data, "a.npz"), truth)
     np.testing.assert_array_equal(read.trajectory.poses, estimate.poses)
     assert (read.trajectory.timestamps is None) == (stamps is None)
+
+
+def test_motion_along_a_line_is_noted_and_in_a_plane_is_not(task):
+    line = sample(straight(4, [0, 1, 2, 3]))
+    (aligned,) = task.align("none", [frame_of(task, line, line.ground_truth)])
+    assert "one line" in aligned.note
+    bent = straight(4, [0, 1, 2, 3])
+    bent.poses[:, 1, 3] = [0, 1, 0, 2]
+    curve = sample(bent)
+    (aligned,) = task.align("none", [frame_of(task, curve, bent)])
+    assert aligned.note is None
+
+
+def frame_of(task, truth: Sample, estimate: Trajectory) -> Frame:
+    return Frame(truth, truth.ground_truth, task.validate(estimate, truth))
 
 
 def test_a_prediction_passes_validation_again(task):

@@ -70,7 +70,7 @@ class RelativePoseErrors:
     rotation_error_deg angle of RpᵀRg, 0 to 180, never folded · translation_angular_deg angle
     between tp and tg, 0 to 180, signed · translation_angular_folded_deg the same with an opposite
     direction counted as right, 0 to 90 · pose_error_max_deg the larger of rotation and direction ·
-    translation_error_m |tp - tg| · answered share of pairs with a pose, 1 is best. Errors: 0 is
+    translation_error_m |tp - tg| · coverage share of pairs with a pose, 1 is best. Errors: 0 is
     best, lower is better.
 
     A pair without an answer counts with the largest error, 180° (folded: 90°), as does the
@@ -98,7 +98,7 @@ class RelativePoseErrors:
                 better="lower", unit="m", best=0.0, aggregates=AVERAGES,
                 summary="distance between the translations, where the model knows the scale",
             ),
-            "answered": Output(
+            "coverage": Output(
                 better="higher", best=1.0, worst=0.0, aggregates=("sample", "group"),
                 summary="pairs with a pose",
             ),
@@ -135,7 +135,7 @@ class RelativePoseErrors:
             "translation_angular_folded_deg": _mean(state.folded_deg, state.directed),
             "pose_error_max_deg": _mean(state.max_deg, state.directed),
             "translation_error_m": _mean(state.translation_m, state.scaled),
-            "answered": _mean(state.answered, state.pairs),
+            "coverage": _mean(state.answered, state.pairs),
         }
 
 

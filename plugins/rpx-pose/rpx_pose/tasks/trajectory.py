@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Frame, Picture, Sample, Task
+from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError
 from rpx_core.files import Files
 from rpx_core.frames import load_pose, load_sample
@@ -16,6 +16,7 @@ from rpx_core.records import Record
 from rpx_pose.association import Association, associate, suspect_unit
 from rpx_pose.previews.paths import draw_paths
 from rpx_pose.storage import encode_npz
+from rpx_pose.trajectory_errors import align_estimate
 from rpx_pose.trajectory_files import check_trajectory, read_timestamps, read_trajectory
 from rpx_pose.types import Trajectory, TrajectoryPrediction, TrajectoryQuery
 
@@ -75,6 +76,18 @@ class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
         check_trajectory(trajectory, name=name, error=ModelError)
         found = self._associate(sample.ground_truth, trajectory, sample)
         return TrajectoryPrediction(trajectory, found.truth_indices, found.indices)
+
+    def align(
+        self, method: str, frames: Sequence[Frame]
+    ) -> Sequence[Aligned[TrajectoryPrediction] | None]:
+        """The estimates as they are, for every metric aligns by itself and has that in its name.
+
+        A note where no alignment would be unique: along a line, the rotation about it is free.
+        """
+        return [
+            Aligned(frame.prediction, note=_doubt(frame.truth, frame.prediction))
+            for frame in frames
+        ]
 
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """Both paths, seen along their narrowest direction, after the best rigid motion."""
@@ -176,6 +189,15 @@ def _as_trajectory(prediction: Any, sample: Sample) -> Trajectory:
         f"sample {sample.id}: the prediction is a {type(prediction).__name__}; a Trajectory or "
         "poses (n, 4, 4) were expected"
     )
+
+
+def _doubt(truth: Trajectory, prediction: TrajectoryPrediction) -> str | None:
+    true = truth.poses[prediction.truth_indices]
+    estimate = prediction.trajectory.poses[prediction.indices]
+    fitted = align_estimate(true, estimate, "se3")
+    if fitted is None or not fitted.is_ambiguous:
+        return None
+    return "the truth or the estimate stays on one line: the rotation of an alignment is not unique"
 
 
 def _by_index(truth: Trajectory, estimate: Trajectory, sample: Sample) -> Association:

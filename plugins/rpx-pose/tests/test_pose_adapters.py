@@ -1,0 +1,74 @@
+"""Plain functions as pose estimators and matchers."""
+
+import numpy as np
+import pytest
+
+from rpx_core.contracts import Runtime, Sample, withhold
+from rpx_core.errors import AdapterError
+from rpx_pose import published
+from rpx_pose.adapters import NumpyPoseOptions, wrap_keypoints, wrap_pose
+from rpx_pose.types import PairQuery
+
+HALF = 0.5**0.5
+
+
+@pytest.fixture
+def runtime(tmp_path):
+    return Runtime("cpu", 0, tmp_path)
+
+
+def pair_sample() -> Sample:
+    image = np.full((6, 8, 3), 90, np.uint8)
+    return withhold(Sample("p7", rgb=image, query=PairQuery(image.copy())))
+
+
+def answer_turn(rgb_a, rgb_b):
+    rgb_a[:] = 0
+    return {"rotation_xyzw": [0, 0, HALF, HALF], "translation": [1, 0, 0]}
+
+
+def test_function_that_names_its_quaternion_is_a_pose_model(runtime):
+    sample = pair_sample()
+    (answer,) = published.make_numpy_pose_model(answer_turn, name="turn").predict([sample])
+    np.testing.assert_allclose(answer.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-12)
+    assert sample.rgb.any()
+    model = wrap_pose(answer_turn, NumpyPoseOptions(maps="a_to_b", scale="unknown"), runtime)
+    (turned,) = model.predict([sample])
+    np.testing.assert_allclose(turned.rotation, answer.rotation.T, atol=1e-12)
+    np.testing.assert_allclose(turned.translation, [0, 1, 0], atol=1e-12)
+    assert not turned.scale_known
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (([0, 0, 0, 1.0], [1, 0, 0]), "which order"),
+        ({"rotation": [0, 0, 0, 1.0], "translation": [1, 0, 0]}, "which order"),
+        ({"rotation": np.eye(3)}, "and `translation`"),
+        ({"rotation_wxyz": [0, 0, 0, 0], "translation": [1, 0, 0]}, "zero"),
+        ((np.eye(3), [1, 0]), "2 numbers"),
+        (np.eye(3), "ndarray"),
+        ((np.diag([1, 1, -1]), [1, 0, 0]), "reflection"),
+    ],
+)
+def test_function_that_returns_something_else_is_told_so(answer, words):
+    model = published.make_numpy_pose_model(lambda a, b: answer, name="mine")
+    with pytest.raises(AdapterError, match=f"p7.*mine.*{words}") as caught:
+        model.predict([pair_sample()])
+    if "order" in words:
+        assert "rotation_xyzw" in caught.value.hint
+
+
+def test_function_may_answer_that_there_is_no_pose():
+    model = published.make_numpy_pose_model(lambda a, b: None, name="shy")
+    assert model.predict([pair_sample()])[0].rotation is None
+
+
+def test_function_of_two_images_is_a_matcher(runtime):
+    def corners(rgb_a, rgb_b):
+        return [[0, 0], [5, 5]], [[1, 0], [6, 5]]
+
+    (found,) = published.make_numpy_keypoint_model(corners, name="corners").predict([pair_sample()])
+    assert found.points1.tolist() == [[1, 0], [6, 5]]
+    with pytest.raises(AdapterError, match=r"p7.*<lambda>.*int"):
+        wrap_keypoints(lambda a, b: 3, None, runtime).predict([pair_sample()])
