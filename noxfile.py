@@ -114,7 +114,7 @@ def pythons(session: nox.Session) -> None:
 @nox.session
 def parity(session: nox.Session) -> None:
     """Compare every metric with the tool that people publish with; each script fails by itself."""
-    session.install(*editable(""), *group("parity"))
+    session.install(*editable(""), *group("parity", "test"))
     for script in (
         "rpx-detection/parity/coco_boxes.py",
         "rpx-detection/parity/tracking.py",
@@ -122,6 +122,8 @@ def parity(session: nox.Session) -> None:
         "rpx-nvs/parity/reference_numbers.py",
     ):
         session.run("python", f"plugins/{script}")
+    # LPIPS needs torch, which the fast tests do without.
+    session.run("pytest", "plugins/rpx-nvs/tests/test_nvs_lpips.py")
     recordings = evo_recordings(session)
     session.run("python", "plugins/rpx-pose/parity/evo_data.py", str(recordings))
 
