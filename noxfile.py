@@ -22,7 +22,7 @@ EVO = "evo==1.38.1"
 ALL_CORES = ["-n", "logical", "--ignore=tests/startup"]
 
 nox.needs_version = ">=2025.2.9"
-nox.options.sessions = ["lint", "types", "tests", "startup", "wheels"]
+nox.options.sessions = ["lint", "types", "tests", "kills", "startup", "wheels"]
 nox.options.reuse_venv = "yes"
 nox.options.download_python = "never"
 

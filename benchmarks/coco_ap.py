@@ -18,12 +18,11 @@ import contextlib
 import importlib.util
 import io
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from numpy.typing import NDArray
+from timing import compare, largest, make_parser, require_agreement, time_in_turns
 
 TOLERANCE = 1e-12
 NAMES = (
@@ -43,27 +43,29 @@ Numbers = list[float]
 
 
 def ours(arrays: Arrays) -> Numbers:
-    from rpx_detection.box_batch import DetectedBoxes, ObjectBoxes, box_batch
+    from rpx_core.ranking.ranked_list import DetectionColumns, ObjectColumns
+    from rpx_detection.box_batch import box_batch
     from rpx_detection.metrics.average_precision import CocoDetection
 
-    def columns(kind: str) -> dict[str, NDArray[Any]]:
+    def columns(kind: str, areas: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         boxes = arrays[f"{kind}_boxes"]
-        extents = boxes[:, 2] * boxes[:, 3]
         return {
             "images": arrays[f"{kind}_images"],
             "labels": arrays[f"{kind}_labels"],
-            "boxes": np.concatenate([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]], axis=1),
-            "extents": extents,
-            "areas": arrays.get(f"{kind}_areas", extents),
+            "areas": areas,
+            "positions": np.concatenate([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]], axis=1),
         }
 
-    crowds = arrays["object_crowds"]
-    scores = arrays["detection_scores"]
+    extents, found = (
+        boxes[:, 2] * boxes[:, 3] for boxes in (arrays["object_boxes"], arrays["detection_boxes"])
+    )
+    crowds, scores = arrays["object_crowds"], arrays["detection_scores"]
     batch = box_batch(
-        ObjectBoxes(**columns("object"), crowds=crowds, ignored=crowds),
-        DetectedBoxes(
-            **columns("detection"), scores=scores, excused=np.zeros(len(scores), np.bool_)
+        ObjectColumns(**columns("object", arrays["object_areas"]), crowds=crowds, ignored=crowds),
+        DetectionColumns(
+            **columns("detection", found), scores=scores, excused=np.zeros(len(scores), np.bool_)
         ),
+        extents,
         np.arange(int(arrays["classes"])),
         int(arrays["images"]),
     )
@@ -199,20 +201,6 @@ EVALUATORS: Mapping[str, Callable[[Arrays], Numbers]] = {
 }
 
 
-def time_in_turns(
-    arrays: Arrays, names: list[str], repeat: int
-) -> tuple[dict[str, float], dict[str, Numbers]]:
-    """Median seconds and the numbers of each evaluator."""
-    seconds: dict[str, list[float]] = {name: [] for name in names}
-    numbers: dict[str, Numbers] = {}
-    for _ in range(repeat):
-        for name in names:
-            start = time.perf_counter()
-            numbers[name] = EVALUATORS[name](arrays)
-            seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(times) for name, times in seconds.items()}, numbers
-
-
 def peak_memory(path: Path, name: str) -> float:
     """Peak resident MiB of a process that loads the arrays and evaluates them once."""
     command = [sys.executable, __file__, "--alone", name, "--arrays", str(path)]
@@ -229,15 +217,10 @@ def evaluate_alone(path: Path, name: str) -> None:
     print(int(peak) / 1024)
 
 
-def disagreement(first: Numbers, second: Numbers) -> float:
-    return max(abs(a - b) for a, b in zip(first, second, strict=True))
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__, repeat=3)
     parser.add_argument("--images", type=int, default=5000)
     parser.add_argument("--detections", type=int, default=180_000)
-    parser.add_argument("--repeat", type=int, default=3, help="timed evaluations of each")
     parser.add_argument("--fuzz", type=int, default=60, help="small sets full of ties")
     parser.add_argument("--alone", choices=list(EVALUATORS), help=argparse.SUPPRESS)
     parser.add_argument("--arrays", type=Path, help=argparse.SUPPRESS)
@@ -251,29 +234,20 @@ def main() -> None:
     else:
         print("pycocotools is not installed: pip install pycocotools==2.0.11")
     arrays = make_set(options.images, options.detections)
-    times, numbers = time_in_turns(arrays, names, options.repeat)
+    ways = {name: partial(EVALUATORS[name], arrays) for name in names}
+    print(f"{len(arrays['object_images'])} objects, {len(arrays['detection_images'])} detections")
+    found = time_in_turns(ways, options.repeat)
+    require_agreement(compare(found, "rpx_detection", largest), TOLERANCE)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "arrays.npz"
         np.savez(path, **arrays)
-        memory = {name: peak_memory(path, name) for name in names}
-    print(f"{len(arrays['object_images'])} objects, {len(arrays['detection_images'])} detections")
-    worst = 0.0
-    for name in names:
-        error = disagreement(numbers[name], numbers["rpx_detection"])
-        worst = max(worst, error)
-        slower = times[name] / times["rpx_detection"]
-        larger = memory[name] / memory["rpx_detection"]
-        print(
-            f"{name:14} {times[name]:7.2f} s {slower:6.1f}x  {memory[name]:6.0f} MiB "
-            f"{larger:4.1f}x  disagreement {error:.1e}"
-        )
+        for name in names:
+            print(f"  {name:24} {peak_memory(path, name):10.0f} MiB at its peak")
     if len(names) > 1:
         tied = [make_tied_set(seed) for seed in range(options.fuzz)]
-        errors = [disagreement(ours(one), pycocotools(one)) for one in tied]
-        worst = max([worst, *errors])
-        print(f"{len(errors)} small sets full of ties: disagreement {max(errors, default=0):.1e}")
-    if not worst <= TOLERANCE:
-        sys.exit(f"the evaluators disagree by {worst:.1e}, at most {TOLERANCE} expected")
+        worst = max((largest(ours(one), pycocotools(one)) for one in tied), default=0.0)
+        print(f"{len(tied)} small sets full of ties: disagreement {worst:.1e}")
+        require_agreement(worst, TOLERANCE)
 
 
 if __name__ == "__main__":

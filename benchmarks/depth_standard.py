@@ -12,14 +12,12 @@ the kernel, which favours implementations with large temporaries.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import importlib.util
 import os
-import statistics
 import sys
-import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 # Read by OpenBLAS when numpy is first imported, hence before it.
@@ -27,6 +25,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from numpy.typing import NDArray
+from timing import compare, make_parser, require_agreement, time_in_turns
 
 from rpx_depth.pixel_errors import measure_errors, standard_set
 
@@ -107,27 +106,13 @@ def keep_memory() -> None:
     libc.mallopt(M_TOP_PAD, 64 << 20)
 
 
-def time_in_turns(
-    implementations: Mapping[str, Implementation], images: tuple[Image, Image], repeat: int
-) -> dict[str, float]:
-    """Median milliseconds of each."""
-    seconds: dict[str, list[float]] = {name: [] for name in implementations}
-    for _ in range(repeat):
-        for name, measure in implementations.items():
-            start = time.perf_counter()
-            measure(*images)
-            seconds[name].append(time.perf_counter() - start)
-    return {name: 1000 * statistics.median(times) for name, times in seconds.items()}
-
-
-def disagreement(values: Values, reference: Values) -> float:
+def disagreement(reference: Values, values: Values) -> float:
     pairs = [(values[name], reference[name]) for name in reference]
     return max(abs(a - b) / abs(b) for a, b in pairs if a is not None and b)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--repeat", type=int, default=30, help="timed calls of each")
+    parser = make_parser(__doc__, repeat=30)
     parser.add_argument("--keep-memory", action="store_true", help="never give memory back")
     options = parser.parse_args()
     if options.keep_memory:
@@ -139,16 +124,9 @@ def main() -> None:
     else:
         implementations["euler-eval"] = reference
     images = frame()
-    values = {name: measure(*images) for name, measure in implementations.items()}
-    times = time_in_turns(implementations, images, options.repeat)
-    worst = 0.0
-    for name, milliseconds in times.items():
-        error = disagreement(values["rpx_depth"], values[name])
-        worst = max(worst, error)
-        ratio = milliseconds / times["rpx_depth"]
-        print(f"{name:12} {milliseconds:8.2f} ms {ratio:6.1f}x  disagreement {error:.1e}")
-    if not worst <= TOLERANCE:
-        sys.exit(f"the implementations disagree by {worst:.1e}, at most {TOLERANCE} expected")
+    ways = {name: partial(measure, *images) for name, measure in implementations.items()}
+    found = time_in_turns(ways, options.repeat)
+    require_agreement(compare(found, "rpx_depth", disagreement), TOLERANCE)
 
 
 if __name__ == "__main__":

@@ -14,13 +14,10 @@ scikit-learn, scikit-image, pycocotools.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
-import statistics
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +26,12 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from numpy.typing import NDArray
+from timing import compare, make_parser, require_agreement, time_in_turns
 
+from rpx_core.boundaries import label_boundary, near
 from rpx_core.contracts import Sample
 from rpx_core.state import fold
-from rpx_seg.boundaries import count_near, label_boundary, tolerance_px
+from rpx_seg.boundaries import tolerance_px
 from rpx_seg.classes import ClassOptions
 from rpx_seg.confusion import tabulate
 from rpx_seg.metrics.precision import MaskAveragePrecision
@@ -149,15 +148,15 @@ def boundary_peers(truth: Ids, prediction: Ids) -> dict[str, Implementation]:
     radius = tolerance_px(SHAPE)
     peers: dict[str, Implementation] = {
         "rpx_seg": lambda: np.array(
-            [count_near(first, second, radius), count_near(second, first, radius)]
+            [near(first, second, radius).sum(), near(second, first, radius).sum()]
         )
     }
     if is_installed("skimage"):
         from skimage.morphology import dilation, disk
 
         def theirs() -> NDArray[np.int64]:
-            near = [dilation(one.astype(np.uint8), disk(radius)) > 0 for one in (second, first)]
-            return np.array([(first & near[0]).sum(), (second & near[1]).sum()])
+            grown = [dilation(one.astype(np.uint8), disk(radius)) > 0 for one in (second, first)]
+            return np.array([(first & grown[0]).sum(), (second & grown[1]).sum()])
 
         peers["scikit-image"] = theirs
     return peers
@@ -229,36 +228,12 @@ def pycocotools_ap(frames: list[tuple[Ids, Ids]], scores: list[list[float]]) -> 
     return np.asarray(evaluation.stats[:3])
 
 
-def time_in_turns(peers: Mapping[str, Implementation], repeat: int) -> dict[str, float]:
-    """Median milliseconds of each, called once more before: all find their inputs in the cache."""
-    seconds: dict[str, list[float]] = {name: [] for name in peers}
-    for _ in range(repeat):
-        for name, run in peers.items():
-            run()
-            start = time.perf_counter()
-            run()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: 1000 * statistics.median(times) for name, times in seconds.items()}
-
-
-def compare(title: str, peers: Mapping[str, Implementation], repeat: int) -> float:
-    """Print times and ratios of one group; return the largest disagreement."""
-    results = {name: run() for name, run in peers.items()}
-    times = time_in_turns(peers, repeat)
-    print(f"\n{title}")
-    worst = 0.0
-    for name, milliseconds in times.items():
-        error = float(np.abs(np.subtract(results[name], results["rpx_seg"])).max())
-        worst = max(worst, error)
-        ratio = milliseconds / times["rpx_seg"]
-        print(f"  {name:24} {milliseconds:9.2f} ms {ratio:6.1f}x  disagreement {error:.1e}")
-    return worst
+def differ(found: Any, expected: Any) -> float:
+    return float(np.abs(np.subtract(found, expected)).max())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--repeat", type=int, default=20, help="timed calls of each")
-    repeat = parser.parse_args().repeat
+    repeat = make_parser(__doc__, repeat=20).parse_args().repeat
     rng = np.random.default_rng(0)
     scenes = [ellipses(rng, SEGMENTS) for _ in range(FRAMES)]
     frames = [(scene, disturb(scene, rng)) for scene in scenes]
@@ -271,9 +246,11 @@ def main() -> None:
         "boundary F, both directions": (boundary_peers(*frames[0]), repeat),
         f"mask AP, {FRAMES} frames": (coco_peers(frames), 3),
     }
-    worst = max(compare(title, *group) for title, group in groups.items())
-    if not worst <= TOLERANCE:
-        sys.exit(f"the implementations disagree by {worst:.1e}, at most {TOLERANCE} expected")
+    for title, (peers, times) in groups.items():
+        print(f"\n{title}")
+        # All find their inputs in the cache.
+        found = time_in_turns(peers, times, warm=True)
+        require_agreement(compare(found, "rpx_seg", differ), TOLERANCE)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ numbers differ by more than 1e-6, or when the Gaussian call is not 3 times as fa
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
-import statistics
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 # Read by OpenBLAS when numpy is first imported, hence before it.
@@ -25,6 +23,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 from numpy.typing import NDArray
+from timing import compare, make_parser, require_agreement, time_in_turns
 
 from rpx_nvs.structural_similarity import UNIFORM_7, WANG, ssim
 
@@ -71,40 +70,23 @@ def make_pair(*, colour: bool) -> tuple[Image, Image]:
     return (first, second) if colour else (first[..., 0].copy(), second[..., 0].copy())
 
 
-def time_in_turns(
-    implementations: Mapping[str, Implementation], images: tuple[Image, Image], repeat: int
-) -> dict[str, float]:
-    """Median milliseconds of each."""
-    seconds: dict[str, list[float]] = {name: [] for name in implementations}
-    for _ in range(repeat):
-        for name, measure in implementations.items():
-            start = time.perf_counter()
-            measure(*images)
-            seconds[name].append(time.perf_counter() - start)
-    return {name: 1000 * statistics.median(times) for name, times in seconds.items()}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=30, help="timed calls of each")
+    parser = make_parser(__doc__, repeat=30)
     parser.add_argument("--colour", action="store_true", help="three channels instead of one")
     options = parser.parse_args()
     if importlib.util.find_spec("skimage") is None:
         sys.exit("scikit-image is what this compares with: pip install scikit-image")
     mine, theirs = ours(), scikit_image(colour=options.colour)
     images = make_pair(colour=options.colour)
-    both = {f"rpx_nvs {name}": call for name, call in mine.items()}
-    both |= {f"skimage {name}": call for name, call in theirs.items()}
-    errors = {name: abs(mine[name](*images) - theirs[name](*images)) for name in mine}
-    times = time_in_turns(both, images, options.repeat)
-    ratios = {name: times[f"skimage {name}"] / times[f"rpx_nvs {name}"] for name in mine}
-    for name, ratio in ratios.items():
-        print(
-            f"{name:15} rpx_nvs {times[f'rpx_nvs {name}']:6.2f} ms  scikit-image "
-            f"{times[f'skimage {name}']:6.2f} ms {ratio:5.1f}x  disagreement {errors[name]:.1e}"
+    ratios = {}
+    for name in mine:
+        print(name)
+        ways = {"rpx_nvs": mine[name], "scikit-image": theirs[name]}
+        found = time_in_turns(
+            {owner: partial(call, *images) for owner, call in ways.items()}, options.repeat
         )
-    if not max(errors.values()) <= TOLERANCE:
-        sys.exit(f"the numbers disagree; at most {TOLERANCE} expected")
+        require_agreement(compare(found, "rpx_nvs", lambda a, b: abs(a - b)), TOLERANCE)
+        ratios[name] = found["scikit-image"].milliseconds / found["rpx_nvs"].milliseconds
     if not ratios["Gaussian 11x11"] >= LEAST_RATIO:
         sys.exit(f"the Gaussian call is not {LEAST_RATIO} times as fast")
 

@@ -13,12 +13,9 @@ disagreement; fails above 1e-9, and where evo takes less than 10 times as long.
 
 from __future__ import annotations
 
-import argparse
 import os
-import statistics
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 # Read by OpenBLAS when numpy is first imported, hence before it.
@@ -28,6 +25,7 @@ import numpy as np
 from evo.core import metrics, sync
 from evo.core.trajectory import PoseTrajectory3D
 from numpy.typing import NDArray
+from timing import compare, largest, make_parser, require_agreement, time_in_turns
 
 from rpx_pose.association import associate
 from rpx_pose.rigid import compose
@@ -122,26 +120,9 @@ def root_mean_square(errors: Floats) -> float:
     return float(np.sqrt((errors**2).mean()))
 
 
-def time_in_turns(
-    work: Mapping[str, Callable[[], Values]], repeat: int
-) -> dict[str, tuple[float, Values]]:
-    """Median milliseconds of each, and what it gave."""
-    seconds: dict[str, list[float]] = {name: [] for name in work}
-    values: dict[str, Values] = {}
-    for _ in range(repeat):
-        for name, run in work.items():
-            start = time.perf_counter()
-            values[name] = run()
-            seconds[name].append(time.perf_counter() - start)
-    return {
-        name: (1000 * statistics.median(times), values[name]) for name, times in seconds.items()
-    }
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__, repeat=3)
     parser.add_argument("--poses", type=int, default=50_000)
-    parser.add_argument("--repeat", type=int, default=3, help="timed calls of each")
     options = parser.parse_args()
     walk = make_walk(options.poses)
     ready = walk.as_evo()
@@ -160,22 +141,13 @@ def main() -> None:
             "evo": lambda: evo_association(walk),
         },
     }
-    worst, least = 0.0, float("inf")
+    least = float("inf")
     for title, work in cases.items():
         print(f"{title}, {options.poses} poses")
         found = time_in_turns(work, options.repeat)
-        base, ours = found["rpx_pose"]
-        for name, (milliseconds, values) in found.items():
-            error = max(abs(a - b) for a, b in zip(values, ours, strict=True))
-            worst = max(worst, error)
-            if name != "rpx_pose":
-                least = min(least, milliseconds / base)
-            print(
-                f"  {name:18} {milliseconds:9.2f} ms {milliseconds / base:7.1f}x"
-                f"  disagreement {error:.1e}"
-            )
-    if not worst <= TOLERANCE:
-        sys.exit(f"the implementations disagree by {worst:.1e}, at most {TOLERANCE} expected")
+        require_agreement(compare(found, "rpx_pose", largest), TOLERANCE)
+        ours = found.pop("rpx_pose").milliseconds
+        least = min(least, *(one.milliseconds / ours for one in found.values()))
     if not least >= LEAST_RATIO:
         sys.exit(f"evo takes {least:.1f} times as long, at least {LEAST_RATIO:g} promised")
 

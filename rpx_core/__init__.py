@@ -43,6 +43,31 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "compute_esd compute_sgc compute_str compute_temporal_stability_seg "
                 "compute_weighted_phase_score RPXDataset",
             ),
+            (
+                "rpx-detection",
+                "rpx_detection.published",
+                "DetectionGroundTruth DetectionPrediction Tracklet TrackletGroundTruth "
+                "TrackletPrediction VisualGroundingGroundTruth VisualGroundingPrediction "
+                "make_numpy_detection_model make_numpy_grounding_model "
+                "make_numpy_tracking_model",
+            ),
+            (
+                "rpx-nvs",
+                "rpx_nvs.published",
+                "NovelViewSynthesisGroundTruth NovelViewSynthesisPrediction make_numpy_nvs_model",
+            ),
+            (
+                "rpx-pose",
+                "rpx_pose.published",
+                "KeypointCorrespondenceGroundTruth KeypointCorrespondencePrediction "
+                "RelativePoseGroundTruth RelativePosePrediction "
+                "make_numpy_keypoint_model make_numpy_pose_model",
+            ),
+            (
+                "rpx-seg",
+                "rpx_seg.published",
+                "SegmentationGroundTruth SegmentationPrediction make_numpy_mask_model",
+            ),
         )
         for name in names.split()
     }

@@ -1,4 +1,4 @@
-"""Numpy files from untrusted bytes: `.npy` and `.npz` of plain numbers, nothing executable."""
+"""Numpy files from untrusted bytes: `.npy` and `.npz` of plain data, nothing executable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ _MAX_MEMBERS = 4096
 _HEADER = re.compile(r"\{(?:'\w+':(?:'[^']*'|True|False|\([\d,]*\)),?){3}\}")
 _HEADER_ENTRY = re.compile(r"'(\w+)':('[^']*'|True|False|\([\d,]*\))")
 _NUMBERS = re.compile(r"'[<>=|]?(?:b1|[iuf]\d{1,2})'")
+_TEXT = re.compile(r"'[<>=]?U[1-9]\d{0,8}'")
+_LAST_CHARACTER = 0x10FFFF
+_SURROGATES = (0xD800, 0xDFFF)
 
 # What zipfile raises on damaged, encrypted or exotic archives.
 _ARCHIVE_FAILURES = (
@@ -63,9 +66,12 @@ def load_array(data: bytes, *, name: str) -> NDArray[Any]:
 
 
 def load_arrays(
-    data: bytes, *, name: str, require: tuple[str, ...] = ()
+    data: bytes, *, name: str, require: tuple[str, ...] = (), text: Collection[str] = ()
 ) -> dict[str, NDArray[Any]]:
-    """The arrays of a `.npz` by name, which must include those in `require`."""
+    """The arrays of a `.npz` by name, which must include those in `require`.
+
+    Those named in `text` may hold text of a fixed width; all others are numbers or bools.
+    """
     if not data.startswith(NPZ_MAGIC):
         raise ManifestError(f"{name}: is not a .npy or .npz file; was it saved by numpy?")
     # Counted before zipfile makes an object of each.
@@ -81,7 +87,8 @@ def load_arrays(
     if missing:
         raise ManifestError(f"{name}: lacks {_list(missing)}; it holds {_list(members)}")
     return {
-        key: _parse_npy(content, f"{name}, array {quote(key)}") for key, content in members.items()
+        key: _parse_npy(content, f"{name}, array {quote(key)}", text=key in text)
+        for key, content in members.items()
     }
 
 
@@ -89,6 +96,20 @@ def encode_npy(array: NDArray[Any]) -> bytes:
     """The `.npy` file of an array; raises `ValueError` for objects."""
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def encode_npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The compressed `.npz` file of arrays; equal arrays give equal bytes.
+
+    Raises `ValueError` for objects, which numpy's own writers would pickle.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, array in arrays.items():
+            # An entry made here bears no time of day.
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            archive.writestr(entry, encode_npy(array), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
@@ -115,9 +136,11 @@ def _read_members(data: bytes, name: str) -> dict[str, bytes]:
     return members
 
 
-def _parse_npy(data: bytes, name: str) -> NDArray[Any]:
+def _parse_npy(data: bytes, name: str, *, text: bool = False) -> NDArray[Any]:
     header, start = _read_npy_header(data, name)
-    if not _NUMBERS.fullmatch(header.get("descr", "")) or "shape" not in header:
+    descr = header.get("descr", "")
+    is_text = text and _TEXT.fullmatch(descr) is not None
+    if not (is_text or _NUMBERS.fullmatch(descr)) or "shape" not in header:
         raise ManifestError(
             f"{name}: holds {header.get('descr', 'no plain data')}; "
             "only integers, floats and bools are read",
@@ -142,7 +165,18 @@ def _parse_npy(data: bytes, name: str) -> NDArray[Any]:
             array = flat.reshape(shape)
     except (ValueError, OverflowError) as problem:
         raise ManifestError(f"{name}: declares an impossible shape: {problem}") from problem
-    return array.astype(dtype.newbyteorder("="), order="C")
+    own = array.astype(dtype.newbyteorder("="), order="C")
+    if is_text:
+        _check_text(own, name)
+    return own
+
+
+def _check_text(array: NDArray[np.str_], name: str) -> None:
+    """Raise ManifestError for numbers that are no characters: Python cannot show those."""
+    codes = array.reshape(-1).view(np.uint32)
+    first, last = _SURROGATES
+    if (codes > _LAST_CHARACTER).any() or ((first <= codes) & (codes <= last)).any():
+        raise ManifestError(f"{name}: holds text that is not Unicode")
 
 
 def _list(keys: Iterable[str]) -> str:

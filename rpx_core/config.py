@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from rpx_core.errors import ConfigError
 
@@ -31,11 +39,16 @@ class Named(Section):
         return {"name": value} if isinstance(value, str) else value
 
 
+def _part(split: str | None) -> str | None:
+    return None if split == "all" else split
+
+
 class Data(Named):
     """Which samples: a registered dataset or a manifest path, a split, at most `limit` samples."""
 
     name: Annotated[str, Field(min_length=1, max_length=400)] = "demo"
-    split: str | None = None
+    split: Annotated[str | None, AfterValidator(_part)] = None
+    """`all` is the same as none."""
     limit: Annotated[int, Field(ge=1)] | None = None
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
@@ -114,12 +115,33 @@ class BlindSample(Sample):
 
 
 def withhold(sample: Sample) -> BlindSample:
-    """The same sample without its ground truth."""
+    """The same sample without its ground truth; its arrays are read-only and its metadata a copy.
+
+    Metrics see the arrays again: a model that resized the intrinsics in place would move them.
+    """
     blind = object.__new__(BlindSample)
     for name in Sample.__dataclass_fields__:
         if name != "ground_truth":
-            object.__setattr__(blind, name, getattr(sample, name))
+            object.__setattr__(blind, name, _seal(getattr(sample, name)))
     return blind
+
+
+def _seal(value: Any) -> Any:
+    """The value with every array in it, also inside a query, as a read-only view."""
+    if isinstance(value, np.ndarray):
+        view = value.view()
+        view.flags.writeable = False
+        return view
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        return type(value)(_seal(part) for part in value)
+    if isinstance(value, Mapping):
+        return deepcopy(dict(value))
+    if is_dataclass(value) and not isinstance(value, type):
+        sealed = copy(value)
+        for part in fields(value):
+            object.__setattr__(sealed, part.name, _seal(getattr(value, part.name)))
+        return sealed
+    return value
 
 
 class Frame(NamedTuple):

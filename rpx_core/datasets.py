@@ -10,7 +10,7 @@ from typing import Any
 from rpx_core.config import Data
 from rpx_core.contracts import Difficulty
 from rpx_core.errors import ConfigError, PluginError
-from rpx_core.host import Host
+from rpx_core.host import Host, call_plugin
 from rpx_core.manifest import Entry, Manifest, read_manifest
 from rpx_core.models import require_extra
 from rpx_core.parts import resolve_part
@@ -35,7 +35,7 @@ def open_dataset(host: Host, data: Data) -> Manifest:
     offer = host.find("dataset", data.name)
     require_extra(offer)
     part = resolve_part(offer, data.options, field_name="data.options")
-    manifest = part.call(cache_directory())
+    manifest = call_plugin(f"dataset {offer.full_name}", lambda: part.call(cache_directory()))
     if not isinstance(manifest, Manifest):
         raise PluginError(f"dataset {offer.full_name} did not return a Manifest")
     return manifest

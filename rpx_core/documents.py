@@ -1,4 +1,4 @@
-"""JSON, JSON lines and TOML: strict in what they accept and write, clear about what they refuse.
+"""Text, JSON, JSON lines and TOML: strict in what they accept, clear about what they refuse.
 
 Text is UTF-8; a byte order mark and CRLF line ends are accepted, never written. Numbers are
 finite, keys unique, nesting and size limited. The caller names the source and the error class:
@@ -22,6 +22,7 @@ from typing import BinaryIO, NoReturn
 from rpx_core.errors import ConfigError, ManifestError, RPXError
 from rpx_core.files import MEBIBYTE, open_file, read_file, write_atomic
 
+TEXT_LIMIT = 256 * MEBIBYTE
 JSON_LIMIT = 256 * MEBIBYTE
 JSON_LINE_LIMIT = 16 * MEBIBYTE
 TOML_LIMIT = 1 * MEBIBYTE
@@ -33,6 +34,17 @@ _ENDLESS_KEY = re.compile(
     r"""(?<![\w-])(?:(?:[\w-]++|'[^'\n]*+'|"(?:[^"\\\n]|\\.)*+")[ \t]*+\.[ \t]*+){40}"""
 )
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_text(
+    document: Path | bytes,
+    *,
+    source: str | None = None,
+    error: type[RPXError] = ManifestError,
+    limit: int = TEXT_LIMIT,
+) -> str:
+    """The text of one document; `source` names it in errors, by default its path."""
+    return _read_text(document, _Origin(_name(document, source), error), limit)
 
 
 def read_json(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
 
@@ -106,6 +106,12 @@ class IncompleteRunError(RPXError):
     """The run ended before every selected sample had a row, or too many samples failed."""
 
     exit_code = ExitCode.INCOMPLETE
+
+
+def first_few(names: Sequence[str], most: int = 10) -> str:
+    """The first of many names, as a message shows them."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _rebuild(

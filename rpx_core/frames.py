@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -21,15 +22,25 @@ from rpx_core.geometry import (
     pose_matrix,
     rotation_from_xyzw,
 )
-from rpx_core.images import decode_rgb
+from rpx_core.images import Colour, decode_rgb
 from rpx_core.records import Record
 
 
-def load_sample(record: Record, files: Files, *, ground_truth: Any, query: Any = None) -> Sample:
-    """The sample of a record with its image, intrinsics and pose; the task adds truth and query."""
+def load_sample(
+    record: Record,
+    files: Files,
+    *,
+    ground_truth: Any,
+    query: Any = None,
+    background: Colour | None = None,
+) -> Sample:
+    """The sample of a record with its image, intrinsics and pose; the task adds truth and query.
+
+    `background` is what a transparent image is laid over, which is an error without.
+    """
     return Sample(
         id=record.id,
-        rgb=load_rgb(record.rgb, files) if record.rgb is not None else None,
+        rgb=load_rgb(record.rgb, files, background=background) if record.rgb is not None else None,
         ground_truth=ground_truth,
         metadata=deepcopy(record.metadata),
         phase=record.phase,
@@ -45,9 +56,9 @@ def load_sample(record: Record, files: Files, *, ground_truth: Any, query: Any =
     )
 
 
-def load_rgb(name: str, files: Files) -> NDArray[np.uint8]:
-    """An image asset as `uint8[H, W, 3]`."""
-    return decode_rgb(files.read(name), name=name)
+def load_rgb(name: str, files: Files, *, background: Colour | None = None) -> NDArray[np.uint8]:
+    """An image asset as `uint8[H, W, 3]`, laid over the background where it is transparent."""
+    return decode_rgb(files.read(name), name=name, background=background)
 
 
 def load_intrinsics(value: Any, record: Record, files: Files) -> Matrix:
@@ -68,11 +79,17 @@ def load_intrinsics(value: Any, record: Record, files: Files) -> Matrix:
 def load_pose(value: Any, record: Record, files: Files) -> Matrix:
     """A camera-to-world pose in OpenCV axes and metres, from whatever the record declares.
 
-    Inline 4x4, `.npy` of 4x4 or (7,) `x y z qx qy qz qw`, or `.npz` with `position` and
-    `orientation` (x, y, z, w). The record's `pose_convention` says whose axes these are.
+    Inline 4x4, `.npy` of 4x4 or (7,) `x y z qx qy qz qw`, or `position` and `orientation`
+    (x, y, z, w), inline or as `.npz`. The record's `pose_convention` says whose axes these are.
     """
-    where = value if isinstance(value, str) else f"sample {record.id}: pose"
-    pose = _pose_file(value, files) if isinstance(value, str) else _numbers(value, where)
+    where = f"sample {record.id}: pose"
+    if isinstance(value, str):
+        where = value
+        pose = _pose_file(value, files)
+    elif isinstance(value, dict):
+        pose = _pose_by_name(value, where)
+    else:
+        pose = _numbers(value, where)
     pose = check_pose(pose, name=where)
     return opencv_from_t265(pose) if record.pose_convention == "t265" else pose
 
@@ -80,15 +97,22 @@ def load_pose(value: Any, record: Record, files: Files) -> Matrix:
 def _pose_file(name: str, files: Files) -> Matrix:
     data = files.read(name)
     if name.lower().endswith(".npz"):
-        arrays = load_arrays(data, name=name)
-        if not {"position", "orientation"} <= set(arrays):
-            raise ManifestError(f"{name}: arrays `position` and `orientation` were expected")
-        rotation = rotation_from_xyzw(arrays["orientation"], name=name)
-        return pose_matrix(rotation, _position(arrays["position"], name))
+        return _pose_by_name(load_arrays(data, name=name), name)
     array = _numbers(load_array(data, name=name), name)
     if array.shape != (7,):
         return array
     return pose_matrix(rotation_from_xyzw(array[3:], name=name), _position(array[:3], name))
+
+
+def _pose_by_name(parts: Mapping[str, Any], where: str) -> Matrix:
+    if not {"position", "orientation"} <= set(parts):
+        raise ManifestError(
+            f"{where}: `position` (x, y, z) and `orientation` (x, y, z, w) were expected"
+        )
+    orientation = _numbers(parts["orientation"], where)
+    return pose_matrix(
+        rotation_from_xyzw(orientation, name=where), _position(parts["position"], where)
+    )
 
 
 def _position(value: NDArray[Any], name: str) -> Matrix:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import re
 from collections.abc import Collection, Mapping
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rpx_core.distributions import installed_version, is_editable
+from importlib_metadata import distribution
+
+from rpx_core.distributions import GROUP, installed_version, is_editable
 from rpx_core.documents import to_json
+from rpx_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from rpx_core.config import RunConfig
@@ -54,26 +59,88 @@ def installed_inputs(owners: Collection[str]) -> dict[str, Any]:
     owners = {*owners, "rpx-core"}
     return {
         "distributions": {name: installed_version(name) for name in sorted(owners | {"numpy"})},
-        "sources": {
-            name: source_digest(name.replace("-", "_"))
-            for name in sorted(owners)
-            if is_editable(name)
-        },
+        "sources": {name: sources_digest(name) for name in sorted(owners) if is_editable(name)},
     }
 
 
-def source_digest(package: str) -> str | None:
-    """A digest of a package's source files, for installs that can change without a version."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
+def sources_digest(name: str) -> str:
+    """A digest of the files of an editable distribution, which can change without a version.
+
+    Raises ConfigError where they cannot be found: such a run could not be told from another.
+    """
+    found = distribution(name)
+    declared = {point.module.partition(".")[0] for point in found.entry_points.select(group=GROUP)}
+    listed = set((found.read_text("top_level.txt") or "").split())
+    # Old tools list modules that are not there; what is declared to us has to be.
+    modules = declared | {module for module in listed if _find_module(module) is not None}
+    if not modules:
+        raise ConfigError(
+            f"{name} is installed editable, but neither its entry points nor top_level.txt name a "
+            "package whose files could identify the run",
+            hint=f"declare an entry point of the group {GROUP!r}, or install it not editable",
+        )
+    return digest_of({module: source_digest(module) for module in modules})
+
+
+def source_digest(module: str) -> str:
+    """A digest of all files of a package, or of the file of a module; raises ConfigError."""
+    spec = _find_module(module)
+    if spec is not None and spec.submodule_search_locations:
+        files: dict[str, str] = {}
+        for location in sorted(spec.submodule_search_locations):
+            files |= folder_files(Path(location), skip=frozenset({"__pycache__"}))
+        if files:
+            return digest_of(files)
+    elif spec is not None and spec.origin is not None and Path(spec.origin).is_file():
+        return file_digest(Path(spec.origin))
+    raise ConfigError(
+        f"the source files of the module {module!r} cannot be found, so nothing identifies its "
+        "version in a run",
+        hint="install the package that holds it again",
+    )
+
+
+def _find_module(module: str) -> ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(module)
+    except (ImportError, ValueError):
         return None
+
+
+def path_digest(path: Path) -> str:
+    """SHA-256 of a file, or of the names and contents of all files in a folder."""
+    return digest_of(folder_files(path)) if path.is_dir() else file_digest(path)
+
+
+def folder_files(root: Path, *, skip: Collection[str] = ()) -> dict[str, str]:
+    """The digest of every file below a folder by its relative name; links are followed.
+
+    `skip` are names of folders to leave out.
+    """
+    found = {}
+    entered: set[str] = set()
+    for place, folders, names in os.walk(root, onerror=_refuse, followlinks=True):
+        # A link may lead back to where it lies.
+        real = os.path.realpath(place)
+        again = real in entered
+        entered.add(real)
+        folders[:] = [] if again else sorted(name for name in folders if name not in skip)
+        for path in (Path(place, name) for name in names if not again):
+            if path.is_file():
+                found[path.relative_to(root).as_posix()] = file_digest(path)
+    return found
+
+
+def _refuse(error: OSError) -> None:
+    # A folder that cannot be listed must not pass for an empty one.
+    raise error
+
+
+def digest_of(parts: Mapping[str, str]) -> str:
+    """One digest of named digests, in whatever order they come."""
     total = hashlib.sha256()
-    for location in sorted(spec.submodule_search_locations):
-        root = Path(location)
-        for path in sorted(root.rglob("*")):
-            if path.suffix in {".py", ".toml"} and "tests" not in path.parts:
-                total.update(path.relative_to(root).as_posix().encode())
-                total.update(hashlib.sha256(path.read_bytes()).digest())
+    for name, part in sorted(parts.items()):
+        total.update(name.encode("utf-8", "surrogateescape") + b"\0" + part.encode())
     return f"sha256:{total.hexdigest()}"
 
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from PIL import Image
     from PIL.ImageFile import ImageFile
 
+Colour = tuple[int, int, int]
+"""Red, green and blue, each 0 to 255."""
+
 MILLIMETRE = 0.001
 """Metres per unit of integer depth, unless the dataset says otherwise."""
 
@@ -61,11 +64,12 @@ _DECODER_FAILURES = (
 )
 
 
-def decode_rgb(data: bytes, *, name: str) -> NDArray[np.uint8]:
+def decode_rgb(data: bytes, *, name: str, background: Colour | None = None) -> NDArray[np.uint8]:
     """A colour image (H, W, 3), from PNG, JPEG, WEBP or TIFF, told apart by content.
 
     Grey is replicated, a palette expanded, a 16-bit PNG scaled by 1/257 and rounded. An alpha
-    channel is dropped when it is opaque everywhere; else the picture has no defined colours.
+    channel is dropped when it is opaque everywhere; else the picture is laid over `background`,
+    and has no defined colours without one.
     """
     image = read_image_header(data, name=name)
     if image.bits > 8 and image.colour.endswith("grey"):
@@ -76,14 +80,24 @@ def decode_rgb(data: bytes, *, name: str) -> NDArray[np.uint8]:
         pixels = _expand(_decode(image, name), image, name)
     else:
         raise _unexpected(name, image, "8-bit RGB, grey or palette, or 16-bit RGB PNG")
-    if pixels.shape[2] == 4:
-        if pixels[..., 3].min() < 255:
-            raise ManifestError(
-                f"{name}: has transparent pixels, whose colour is undefined",
-                hint="flatten the image on the background that is meant, and save it without alpha",
-            )
-        pixels = np.ascontiguousarray(pixels[..., :3])
-    return pixels
+    if pixels.shape[2] == 3:
+        return pixels
+    if pixels[..., 3].min() == 255:
+        return np.ascontiguousarray(pixels[..., :3])
+    if background is None:
+        raise ManifestError(
+            f"{name}: has transparent pixels, whose colour is undefined",
+            hint="flatten the image on the background that is meant, and save it without alpha",
+        )
+    return lay_over(pixels, background)
+
+
+def lay_over(rgba: NDArray[np.uint8], background: Colour) -> NDArray[np.uint8]:
+    """An image with alpha (H, W, 4), straight and not premultiplied, over a background, rounded."""
+    alpha = rgba[..., 3:].astype(np.uint32)
+    total = rgba[..., :3] * alpha + np.array(background, np.uint32) * (255 - alpha)
+    # Never halfway between two levels: 255 is odd.
+    return ((total + 127) // 255).astype(np.uint8)
 
 
 def decode_depth(data: bytes, *, name: str, scale: float | None = None) -> NDArray[np.float32]:

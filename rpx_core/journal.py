@@ -26,6 +26,9 @@ from rpx_core.state import decode_state
 
 S = TypeVar("S")
 
+MAX_OPEN = 64
+"""Files of a journal that are open for reading at a time."""
+
 SYNC_SECONDS = 1.0
 """How much finished work a power failure may cost; a killed process costs none."""
 MAX_WARNINGS = 3
@@ -184,9 +187,12 @@ class Journal:
         return decode_state(kind, data)
 
     def _open(self, name: str) -> BinaryIO:
-        if name not in self._files:
-            self._files[name] = (self._directory / name).open("rb")
-        return self._files[name]
+        file = self._files.pop(name, None) or (self._directory / name).open("rb")
+        # A merged journal has as many writers as a cluster has workers: the last used stay open.
+        self._files[name] = file
+        if len(self._files) > MAX_OPEN:
+            self._files.pop(next(iter(self._files))).close()
+        return file
 
     def _index(self, path: Path, run: str) -> None:
         damages: list[str] = []

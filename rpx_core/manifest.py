@@ -17,9 +17,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rpx_core.documents import read_json, read_json_lines, to_json
+from rpx_core.documents import read_json, read_json_lines
 from rpx_core.errors import ConfigError, ManifestError
 from rpx_core.files import Files
+from rpx_core.record_digest import record_digest
 from rpx_core.records import WELL_KNOWN_ASSETS, Record, natural_key, parse_record
 
 LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -228,7 +229,7 @@ def _index(
     for number, (position, raw) in enumerate(samples):
         where = f"{file}: sample {number}"
         record = parse_record(raw, where=where, defaults=defaults, known=source.known)
-        digests.append((record.id, _digest(record)))
+        digests.append((record.id, record_digest(record, source.root)))
         # Interned: thousands of frames share the name of their sequence.
         sequence = sys.intern(record.sequence)
         entries.append(Entry(position, record.id, sequence, record.frame, record.difficulty))
@@ -251,10 +252,6 @@ def _defaults(header: Header) -> dict[str, Any]:
     if header.vocabulary:
         inherited["vocabulary"] = list(header.vocabulary)
     return {**inherited, **header.defaults}
-
-
-def _digest(record: Record) -> bytes:
-    return hashlib.sha256(to_json(record.model_dump(mode="json"))).digest()
 
 
 def _root(path: Path, header: Header, root: Path | None) -> Path:

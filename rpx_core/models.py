@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import inspect
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rpx_core.contracts import Model, Runtime, Sample, Task
 from rpx_core.errors import ConfigError, ModelError
-from rpx_core.host import Host, Offer, import_user_code
-from rpx_core.identity import file_digest
+from rpx_core.host import Host, Offer
+from rpx_core.identity import digest_of
+from rpx_core.names import is_same_task
 from rpx_core.parts import Part, resolve_part
 from rpx_core.predictions import PredictionFolder
 from rpx_core.specs import ModelSpec, TaskSpec
+from rpx_core.user_modules import import_code
 
 if TYPE_CHECKING:
     from rpx_core.config import Named
@@ -29,8 +28,9 @@ class ModelPart:
     """A model that a worker can build.
 
     `reference` is `module:attribute` or `file.py:attribute` of a function, or the folder of
-    prediction files; `digest` stands for its content in the identity. `value` is a model that
-    lives in this process alone: such a run has no identity and does not resume.
+    prediction files. `digest` stands for its content in the identity; `files` are the digests of
+    the single files, which a worker must find unchanged. `value` is a model that lives in this
+    process alone: such a run has no identity and does not resume.
     """
 
     name: str
@@ -38,6 +38,7 @@ class ModelPart:
     part: Part | None = None
     reference: str | None = None
     digest: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     value: Model | None = field(default=None, compare=False)
 
@@ -85,9 +86,9 @@ def build_model(model: ModelPart, task: Task[Any, Any], runtime: Runtime) -> Mod
         case "object" if model.value is not None:
             return model.value
         case "files" if model.reference is not None:
-            return PredictionFolder(Path(model.reference), task)
+            return PredictionFolder(Path(model.reference), task, model.files)
         case "function" if model.reference is not None and model.part is not None:
-            built = _wrap(import_reference(model.reference), model.part, runtime)
+            built = _wrap(_import_planned(model, model.reference), model.part, runtime)
         case _ if model.part is not None:
             built = model.part.call(runtime)
         case _:
@@ -103,42 +104,35 @@ def files_model(directory: Path) -> ModelPart:
     """The model that answers from prediction files; its identity is their content."""
     if not directory.is_dir():
         raise ConfigError(f"{directory}: no such folder of predictions")
-    folder = PredictionFolder(directory, None)
+    files = PredictionFolder(directory, None).digests()
     return ModelPart(
         directory.name or "predictions",
         "files",
         reference=str(directory.resolve()),
-        digest=folder.digest(),
+        digest=digest_of(files),
+        files=files,
     )
 
 
-def import_reference(reference: str) -> Any:
-    """The attribute that `module:attribute` or `file.py:attribute` names."""
+def _import_planned(model: ModelPart, reference: str) -> Any:
+    """The function that was planned with, or ModelError where its code is another by now."""
     place, _, attribute = reference.rpartition(":")
-    module = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
-    try:
-        return getattr(module, attribute)
-    except AttributeError:
-        names = [
-            name
-            for name, value in vars(module).items()
-            if callable(value)
-            and not name.startswith("_")
-            and getattr(value, "__module__", None) == module.__name__
-        ]
-        raise ConfigError(
-            f"{place} has no {attribute!r}", hint=f"it defines: {', '.join(names) or 'nothing'}"
-        ) from None
+    code = import_code(place)
+    changed = code.changed(model.files)
+    if changed:
+        raise ModelError(
+            f"model {model.name}: {', '.join(changed)} changed since the run began",
+            hint="run the command again: with other code it is another run",
+        )
+    return code.attribute(attribute)
 
 
 def check_task(owner: str, tasks: Sequence[str], task: str) -> None:
     """Raise ConfigError unless a spec serves the task."""
-    if task not in tasks:
+    if not any(is_same_task(task, listed) for listed in tasks):
         raise ConfigError(
-            f"{owner} does not do {task}; it does {', '.join(tasks)}",
-            hint=f"`rpx list models` shows the task of each; or pass --task {tasks[0]}"
-            if tasks
-            else None,
+            f"{owner} does not do {task}; it does {', '.join(tasks) or 'nothing'}",
+            hint=f"pass --task {tasks[0]}, or choose another" if tasks else None,
         )
 
 
@@ -165,14 +159,19 @@ def _function_model(
     prefer = None if adapter else task.distribution
     offer = host.find("adapter", wanted, task=task.spec.name, prefer=prefer)
     part = resolve_part(offer, adapter.options if adapter else {}, field_name="adapter.options")
-    value = import_reference(name)
+    place, _, attribute = name.rpartition(":")
+    code = import_code(place)
+    value = code.attribute(attribute)
     if not callable(value) and not hasattr(value, "predict"):
         raise ConfigError(f"{name} is a {type(value).__name__}; a function or model was expected")
-    place, _, attribute = name.rpartition(":")
-    source = Path(place) if place.endswith(".py") else _source_of(place)
-    reference = f"{source.resolve()}:{attribute}" if place.endswith(".py") else name
-    shown = f"{source.stem}:{attribute}"
-    return ModelPart(shown, "function", part, reference=reference, digest=file_digest(source))
+    return ModelPart(
+        f"{code.source.stem}:{attribute}",
+        "function",
+        part,
+        reference=f"{code.source}:{attribute}" if place.endswith(".py") else name,
+        digest=code.digest,
+        files=code.files,
+    )
 
 
 def _wrap(value: Any, adapter: Part, runtime: Runtime) -> Any:
@@ -183,48 +182,6 @@ def _wrap(value: Any, adapter: Part, runtime: Runtime) -> Any:
         if hasattr(value, "predict")
         else adapter.load()(value, adapter.load_options(), runtime)
     )
-
-
-def _import_file(path: Path) -> Any:
-    if not path.is_file():
-        raise ConfigError(f"{path}: no such file", hint="--model FILE.py:FUNCTION")
-    path = path.resolve()
-    name = f"rpx_user_{path.stem}"
-    known = sys.modules.get(name)
-    if known is not None and getattr(known, "__file__", None) == str(path):
-        return known
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    # Sibling modules import as they do when the file runs as a script.
-    _search(path.parent)
-    # Dataclasses look their own module up while it is being imported.
-    sys.modules[name] = module
-    try:
-        import_user_code(f"import of {path.name}", partial(spec.loader.exec_module, module))
-    except ConfigError:
-        del sys.modules[name]
-        raise
-    return module
-
-
-def _import_module(name: str) -> Any:
-    # A user's own module is found from where the command is typed, as `python -m` would.
-    _search(Path.cwd())
-    return import_user_code(f"import of {name}", partial(importlib.import_module, name))
-
-
-def _search(folder: Path) -> None:
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
-
-
-def _source_of(module: str) -> Path:
-    spec = importlib.util.find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ConfigError(f"module {module!r} has no source file to identify it by")
-    return Path(spec.origin)
 
 
 def describe(model: Model) -> dict[str, str]:

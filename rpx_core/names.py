@@ -95,10 +95,11 @@ def _only_for_task(request: Request, named: Sequence[Offer[Any]]) -> Offer[Any]:
 def _serves(spec: Spec, task: str | None) -> bool:
     """Whether a spec is for a task; a spec that lists none is for every task."""
     tasks: tuple[str, ...] = getattr(spec, "tasks", ())
-    return task is None or not tasks or any(_same_task(task, listed) for listed in tasks)
+    return task is None or not tasks or any(is_same_task(task, listed) for listed in tasks)
 
 
-def _same_task(task: str, listed: str) -> bool:
+def is_same_task(task: str, listed: str) -> bool:
+    """Whether two task names mean one task: a bare name stands for that of any distribution."""
     if "/" in task and "/" in listed:
         return task == listed
     return task.rpartition("/")[2] == listed.rpartition("/")[2]

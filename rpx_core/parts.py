@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from rpx_core.errors import ConfigError, PluginError
 from rpx_core.host import Offer, call_plugin, load_target
-from rpx_core.identity import file_digest
+from rpx_core.option_files import Plain, plain_options
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,15 @@ class Part:
     target: str
     options_target: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    contents: Mapping[str, str] = field(default_factory=dict)
-    """Digests of the files that options name: they count, and where they lie does not."""
+
+    @cached_property
+    def plain(self) -> Plain:
+        """The options as they count; taken once, in the process that plans.
+
+        Raises ConfigError where an option names a file that is not there.
+        """
+        options = self.load_options()
+        return Plain({}, {}) if options is None else plain_options(options, self.name)
 
     def load(self) -> Any:
         """What the target names; raises PluginError when it cannot be imported."""
@@ -42,6 +49,7 @@ class Part:
 
     def build(self, *arguments: object) -> Any:
         """Call the target with the arguments; options come first where the spec declares them."""
+        _ = self.plain  # says which file is missing before the target trips over it
         options = self.load_options()
         first = () if options is None else (options,)
         target = self.load()
@@ -49,13 +57,32 @@ class Part:
 
     def call(self, *arguments: object) -> Any:
         """Call the target with options (None where it declares none) and the arguments."""
-        target, options = self.load(), self.load_options()
-        return call_plugin(f"{self.target} of {self.name}", lambda: target(options, *arguments))
+        return self.load()(self.load_options(), *arguments)
 
     def identity(self) -> dict[str, Any]:
         """What of this part can move a number."""
-        options = {**self.options, **self.contents}
-        return {"name": self.name, "version": self.version, "options": options}
+        files = {"files": self.plain.files} if self.plain.files else {}
+        return {
+            "name": self.name,
+            "version": self.version,
+            "options": self.plain.options,
+            **files,
+        }
+
+
+def resolve_stored(offer: Offer[Any], stored: Mapping[str, Any], *, field_name: str) -> Part:
+    """A part from the identity of an earlier one; raises ConfigError where that read files.
+
+    A record does not say where files lie, so it cannot give them back.
+    """
+    if stored.get("files"):
+        names = ", ".join(f"{field_name}.{name}" for name in stored["files"])
+        raise ConfigError(
+            f"{offer.full_name} was made with a file or folder that the run does not keep: {names}",
+            hint="run the command that made the run again, with that file: what is finished is "
+            "kept, and only reported anew",
+        )
+    return resolve_part(offer, stored["options"], field_name=field_name)
 
 
 def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: str) -> Part:
@@ -78,18 +105,8 @@ def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: s
             f"{field_name}.{where}: {problem['msg']}",
             hint=f"options of {offer.full_name}: {', '.join(kind.model_fields) or 'none'}",
         ) from error
-    return Part(
-        offer.full_name,
-        offer.version,
-        spec.target,
-        target,
-        validated.model_dump(mode="json"),
-        {
-            name: file_digest(value)
-            for name, value in validated
-            if isinstance(value, Path) and value.is_file()
-        },
-    )
+    options_dump = validated.model_dump(mode="json")
+    return Part(offer.full_name, offer.version, spec.target, target, options_dump)
 
 
 def _options_class(target: str, owner: str) -> type[BaseModel]:

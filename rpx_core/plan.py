@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rpx_core.aggregate import SLICE_KEYS
@@ -64,11 +66,13 @@ class Plan:
 
     def work(self, sequences: Sequence[str]) -> Iterator[Work]:
         """The work of these sequences; records are read as they are needed."""
+        whole = self.manifest.sequences()
         for name in sequences:
             wanted = set(self.samples[name])
             frames = self.manifest.records(self.sequences[name])
-            records = _arrange(self.resolved.task, frames, self.manifest.files)
-            yield Work(name, tuple(record for record in records if record.id in wanted))
+            arranged = _arrange(self.resolved.task, frames, self.manifest.files)
+            records = tuple(record for record in arranged if record.id in wanted)
+            yield Work(name, records, step=_usual_step(whole[name]))
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,12 @@ def _samples(
     return ids
 
 
+def _usual_step(entries: Sequence[Entry]) -> float:
+    """The median distance of frame numbers in a whole sequence, whatever split is evaluated."""
+    gaps = [after.frame - before.frame for before, after in pairwise(entries)]
+    return float(median(gaps)) if gaps else 0.0
+
+
 def _arrange(task: Task[Any, Any], frames: Sequence[Record], files: Files) -> Sequence[Record]:
     doing = f"{type(task).__qualname__}.arrange"
     return call_plugin(doing, lambda: list(task.arrange(frames, files)))
@@ -205,16 +215,20 @@ def _limit(ids: Mapping[str, Sequence[str]], limit: int | None) -> dict[str, Seq
 def _check_assets(
     manifest: Manifest, sequences: Mapping[str, Sequence[Entry]], resolved: Resolved
 ) -> None:
-    """Say what the data lacks before anything runs; the first sequence stands for all."""
-    records = manifest.records(next(iter(sequences.values())))
+    """Say what no record of the data has, before anything runs."""
     for owner, keys in (
         (f"task {resolved.offer.full_name}", resolved.offer.spec.requires),
         (f"model {resolved.model.name}", resolved.model.needs),
     ):
-        missing = [key for key in keys if not any(record.has(key) for record in records)]
+        missing = set(keys)
+        for entries in sequences.values():
+            if not missing:
+                break
+            for record in manifest.records(entries):
+                missing -= {key for key in missing if record.has(key)}
         if missing:
             raise ConfigError(
-                f"{owner} needs {', '.join(missing)}, which the records of "
+                f"{owner} needs {', '.join(sorted(missing))}, which the records of "
                 f"{manifest.name} do not have",
                 hint="choose another --model or --data, or add the files to the manifest",
             )

@@ -6,7 +6,7 @@ What a run saves, `rpx score` reads: other programs need only write such files.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -34,13 +34,23 @@ def file_stem(sample_id: str) -> str:
 
 
 class PredictionFolder:
-    """A model whose answers are already on disk."""
+    """A model whose answers are already on disk.
+
+    With `digests`, by file name, as they were when the run was planned, a file that is not one of
+    them or no longer holds the same is refused.
+    """
 
     batch = 1
 
-    def __init__(self, directory: Path, task: Task[Any, Any] | None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        task: Task[Any, Any] | None,
+        digests: Mapping[str, str] | None = None,
+    ) -> None:
         self._directory = directory
         self._reader = task
+        self._digests = digests
         self._files = Files(directory)
         self.task = ""
 
@@ -62,13 +72,14 @@ class PredictionFolder:
                 found[name[: -len(ending)]] = name
         return found
 
-    def digest(self) -> str:
-        """A digest of the names and contents of all files in the folder."""
-        total = hashlib.sha256()
-        for name in self._names():
-            total.update(name.encode("utf-8", "surrogateescape") + b"\0")
-            total.update(self._files.digest(name).encode())
-        return f"sha256:{total.hexdigest()}"
+    def digests(self) -> dict[str, str]:
+        """The digest of every file in the folder by name."""
+        return {name: self._files.digest(name) for name in self._names()}
+
+    def digests_of(self, sample_ids: Iterable[str], task: Task[Any, Any]) -> dict[str, str]:
+        """The digest of every file that may be read for one of the samples by name."""
+        wanted = {name for sample_id in sample_ids for name in _candidates(sample_id, task)}
+        return {name: self._files.digest(name) for name in self._names() if name in wanted}
 
     def _names(self) -> list[str]:
         return sorted(
@@ -81,15 +92,32 @@ class PredictionFolder:
         task = self._reader
         if task is None:
             raise ModelError("a folder of predictions needs its task to be read")
-        for ending in _endings(task):
-            for stem in (file_stem(sample_id), sample_id):
-                name = f"{stem}{ending}"
-                if ".." not in stem.split("/") and (self._directory / name).is_file():
-                    return task.read_prediction(self._files.read(name), name)
+        for name in _candidates(sample_id, task):
+            if (self._directory / name).is_file():
+                return task.read_prediction(self._content(name), name)
         raise ModelError(
             f"sample {sample_id}: no prediction file in {self._directory}",
             hint=f"expected {file_stem(sample_id)}{' or '.join(_endings(task))}",
         )
+
+    def _content(self, name: str) -> bytes:
+        if self._digests is None:
+            return self._files.read(name)
+        planned = self._digests.get(name)
+        content = self._files.read(name) if planned is not None else b""
+        if planned != f"sha256:{hashlib.sha256(content).hexdigest()}":
+            happened = "is new" if planned is None else "has changed"
+            raise ModelError(
+                f"prediction file {self._directory / name} {happened} since the run began",
+                hint="leave prediction files alone while they are read; run the command again",
+            )
+        return content
+
+
+def _candidates(sample_id: str, task: Task[Any, Any]) -> list[str]:
+    """The names that the file of a sample may have, the one to prefer first."""
+    stems = [stem for stem in (file_stem(sample_id), sample_id) if ".." not in stem.split("/")]
+    return [f"{stem}{ending}" for ending in _endings(task) for stem in stems]
 
 
 def _endings(task: Task[Any, Any]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class Protocol:
         return tuple(
             field
             for field in ("options", "metrics", "align", "readiness")
-            if getattr(plain, field) != getattr(config, field) and field in self.layer
+            if getattr(plain, field) != getattr(config, field)
         )
 
     def identity(self, config: RunConfig) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from rpx_core.datasets import known_assets
 from rpx_core.errors import ConfigError, ManifestError, MetricError
 from rpx_core.host import Host
 from rpx_core.manifest import build_manifest, read_manifest
-from rpx_core.published_stability import score_label_pairs
+from rpx_core.published_stability import score_labels, score_neighbours
 from rpx_core.readiness.averages import ESD_WEIGHTS
 from rpx_core.samples import SampleReader, copy_samples, resolve_root
 
@@ -209,12 +209,13 @@ def compute_str(scores: Mapping[Phase, float]) -> StateTransitionRobustnessResul
 def compute_temporal_stability_seg(
     masks: Sequence[NDArray[Any]], poses: Sequence[NDArray[np.float64] | None]
 ) -> TemporalStabilityResult:
-    """The published temporal stability of label maps in order, by `score_label_pairs`.
+    """The published temporal stability of label maps in order, by `score_labels`.
 
     Poses are camera-to-world in the T265 axes of the published loader (y up); None leaves a pair
     unturned. The trap: fewer than two masks score 1.0 over no pairs, a pair without labels 1.0 too.
     """
-    scores = [1.0 if score is None else score for score in score_label_pairs(masks, poses)]
+    found = score_neighbours(masks, poses, score_labels)
+    scores = [1.0 if score is None else score for score in found]
     mean = math.fsum(scores) / len(scores) if scores else 1.0
     return TemporalStabilityResult(ts_score=mean, num_pairs=len(scores), per_pair=scores)
 

@@ -1,17 +1,19 @@
-"""The published temporal stability of label maps: overlap with the previous frame, turned."""
+"""The published temporal stability: each map against the next one, turned; and that of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.errors import MetricError
+from rpx_core.geometry import Matrix
+from rpx_core.stability import Poses
 
+Map = TypeVar("Map")
 Labels = NDArray[Any]
-Pose = NDArray[np.float64]
 
 OUTSIDE = -1
 """What turning brings in from beyond the image; no label."""
@@ -20,21 +22,54 @@ _STEPS = 1024
 """The published code turns with OpenCV, which finds nearest pixels on a grid of 1/1024 pixel."""
 
 
-def score_label_pairs(
-    masks: Sequence[Labels], poses: Sequence[Pose | None]
+def score_neighbours(
+    maps: Sequence[Map],
+    poses: Sequence[Matrix | None],
+    score: Callable[[tuple[Map, Map], Poses], float | None],
 ) -> tuple[float | None, ...]:
-    """The published score of each neighbouring pair, in list order; empty for fewer than two.
+    """The score of each map with the next, in list order; empty for fewer than two."""
+    if len(poses) != len(maps):
+        raise MetricError(f"{len(maps)} maps with {len(poses)} poses; one each was expected")
+    return tuple(
+        score((maps[index], maps[index + 1]), (poses[index], poses[index + 1]))
+        for index in range(len(maps) - 1)
+    )
+
+
+def in_plane_angle(poses: Poses) -> float | None:
+    """By how much the camera rolled between two frames, in radians; None without both poses.
+
+    The trap: of the relative pose, translation, pan and tilt are ignored, as published.
+    """
+    first, second = poses
+    if first is None or second is None:
+        return None
+    relative = np.linalg.inv(first) @ second
+    return float(np.arctan2(relative[1, 0], relative[0, 0]))
+
+
+def score_labels(masks: tuple[Labels, Labels], poses: Poses) -> float | None:
+    """The published score of two label maps, earlier first; None when they hold no id from 0.
 
     The later map is turned by the in-plane angle of the relative pose (not at all when a pose is
-    None); the score is the mean IoU, by equal ids, of the ids from 0 in either map; None without
-    any. Trap: translation, pan and tilt are ignored, and a constant map scores 1.
+    None); the score is the mean IoU, by equal ids, of the ids from 0 in either map. Trap: a
+    constant map scores 1.
     """
-    if len(poses) != len(masks):
-        raise MetricError(f"{len(masks)} masks with {len(poses)} poses; one each was expected")
-    return tuple(
-        _score_pair((masks[index], masks[index + 1]), (poses[index], poses[index + 1]))
-        for index in range(len(masks) - 1)
-    )
+    before, now = masks
+    if before.shape != now.shape or before.ndim != 2:
+        raise MetricError(
+            f"adjacent masks are {before.shape} and {now.shape}; equal heights and widths expected"
+        )
+    angle = in_plane_angle(poses)
+    if angle is not None:
+        now = turn_labels(now, angle)
+    overlaps = [
+        np.count_nonzero((before == label) & (now == label))
+        / np.count_nonzero((before == label) | (now == label))
+        for label in np.union1d(before, now)
+        if label >= 0
+    ]
+    return float(np.mean(overlaps)) if overlaps else None
 
 
 def turn_labels(labels: Labels, angle: float) -> Labels:
@@ -58,24 +93,3 @@ def turn_labels(labels: Labels, angle: float) -> Labels:
 def _nearest(across: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.int64]:
     steps = np.rint(across * _STEPS).astype(np.int64) + np.rint(down * _STEPS).astype(np.int64)
     return (steps + _STEPS // 2) // _STEPS
-
-
-def _score_pair(
-    masks: tuple[Labels, Labels], poses: tuple[Pose | None, Pose | None]
-) -> float | None:
-    before, now = masks
-    if before.shape != now.shape or before.ndim != 2:
-        raise MetricError(
-            f"adjacent masks are {before.shape} and {now.shape}; equal heights and widths expected"
-        )
-    first, second = poses
-    if first is not None and second is not None:
-        relative = np.linalg.inv(first) @ second
-        now = turn_labels(now, float(np.arctan2(relative[1, 0], relative[0, 0])))
-    overlaps = [
-        np.count_nonzero((before == label) & (now == label))
-        / np.count_nonzero((before == label) | (now == label))
-        for label in np.union1d(before, now)
-        if label >= 0
-    ]
-    return float(np.mean(overlaps)) if overlaps else None

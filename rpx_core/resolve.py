@@ -86,7 +86,10 @@ def _check_alignment(task: Offer[TaskSpec], config: RunConfig) -> None:
 
 
 def _primary(task: Offer[TaskSpec], metrics: Mapping[str, Metric]) -> tuple[str, str]:
-    """Label and output of the headline: the task's own, else the first output that runs."""
+    """Label and output of the headline: the task's own, else that of the first label.
+
+    The first by name: labels have no order in the identity of a run.
+    """
     label, _, output = task.spec.primary.partition(".")
     if label in metrics and output in metrics[label].outputs:
         return label, output
@@ -95,5 +98,5 @@ def _primary(task: Offer[TaskSpec], metrics: Mapping[str, Metric]) -> tuple[str,
             f"{task.full_name}: primary {task.spec.primary!r} is no output of its metric; "
             f"outputs: {', '.join(metrics[label].outputs)}"
         )
-    first = next(iter(metrics))
+    first = min(metrics)
     return first, next(iter(metrics[first].outputs))

@@ -15,7 +15,7 @@ from rpx_core.errors import ConfigError, JournalError
 from rpx_core.host import Host
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.offers import Offer
-from rpx_core.parts import Part, resolve_part
+from rpx_core.parts import Part, resolve_stored
 from rpx_core.previews import find_pictures
 from rpx_core.readiness.scores import Basis, compute_readiness
 from rpx_core.report import (
@@ -56,7 +56,7 @@ def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
     task = record.task.split("/")[-1]
     for label, stored in record.inputs["metrics"].items():
         offer: Offer[Any] = host.find("metric", stored["name"], task=task)
-        part: Part = resolve_part(offer, stored["options"], field_name=f"metrics.{label}.options")
+        part: Part = resolve_stored(offer, stored, field_name=f"metrics.{label}.options")
         metric: Metric = part.build()
         if metric.version != stored["metric"]:
             raise ConfigError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
 from rpx_core.files import write_atomic
-from rpx_core.host import Host
+from rpx_core.host import Host, call_plugin, load_target
 from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
 from rpx_core.plan import Plan, shard
@@ -80,6 +81,11 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     go on; what was committed stays and the next call continues there.
     """
     directory = plan.directory
+    if request.fresh and request.shard:
+        raise ConfigError(
+            "--fresh would delete what the other shards of this run have done",
+            hint="run it once without --shard, or remove the run directory yourself",
+        )
     # A model that lives in this process has no identity: nothing says that it is still the same.
     if request.fresh or plan.job.model.kind == "object":
         clear_run(directory)
@@ -90,7 +96,8 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     with Journal(directory / "journal", plan.record.identity) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
     todo = [name for name in mine if name not in closed or _lacks_predictions(plan, name)]
-    host.notify("rpx_run_started", record=plan.record)
+    # Observers get copies: the mappings inside a frozen record could still be changed.
+    host.notify("rpx_run_started", record=plan.record.model_copy(deep=True))
     if todo:
         _execute(plan, host, todo, mine, progress or Silent())
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
@@ -98,7 +105,9 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
         directory, plan.record, plan.metrics, by=request.by, notes=_unfinished(notes, plan)
     )
     written = write_reports(directory / "report", results, renderers)
-    host.notify("rpx_run_finished", record=plan.record, report=results.report)
+    if host.listens("rpx_run_finished"):
+        report = results.report.model_copy(deep=True)
+        host.notify("rpx_run_finished", record=report.run, report=report)
     return Outcome(directory, results, written, _exit_code(plan, results))
 
 
@@ -106,8 +115,6 @@ def load_reporter(host: Host, name: str) -> Renderer:
     """The render function of a reporter; raises ConfigError when its extra is not installed."""
     offer = host.find("reporter", name)
     require_extra(offer)
-    from rpx_core.host import load_target
-
     renderer: Renderer = load_target(offer.spec.target, wanted_by=offer.full_name)
     return renderer
 
@@ -117,23 +124,30 @@ def write_reports(
 ) -> tuple[Path, ...]:
     """Render everything, then write each file whole: a failing reporter leaves no half report."""
     files: dict[str, bytes] = {}
-    for name, render in renderers.items():
-        try:
-            files.update(render(results))
-        except JournalError:
-            raise
-        except Exception as error:
-            raise PluginError(
-                f"reporter {name} failed: {type(error).__name__}: {error}",
-                hint="the numbers are safe in the journal; `rpx report` renders them again",
-            ) from error
-    paths = []
+    owners: dict[str, str] = {}
+    for reporter, render in renderers.items():
+        rendered = call_plugin(f"reporter {reporter}", partial(_render, render, results))
+        for name, content in rendered.items():
+            _check_rendered(reporter, name, content)
+            if name in files:
+                raise PluginError(f"reporters {owners[name]} and {reporter} both write {name}")
+            files[name], owners[name] = content, reporter
     for name, content in files.items():
-        if Path(name).name != name:
-            raise PluginError(f"a reporter wants to write {name!r} outside the report folder")
         write_atomic(directory / name, content)
-        paths.append(directory / name)
-    return tuple(paths)
+    return tuple(directory / name for name in files)
+
+
+def _render(render: Renderer, results: Results) -> dict[str, bytes]:
+    return dict(render(results))
+
+
+def _check_rendered(reporter: str, name: object, content: object) -> None:
+    if not isinstance(name, str) or name in {"", ".", ".."} or Path(name).name != name:
+        raise PluginError(f"reporter {reporter} wants to write {name!r}, which is no file name")
+    if not isinstance(content, bytes):
+        raise PluginError(
+            f"reporter {reporter} gave {type(content).__name__} for {name}; bytes were expected"
+        )
 
 
 class Renderer(Protocol):
@@ -160,7 +174,8 @@ class _Observer:
         if self._host.listens("rpx_sample_scored"):
             for row in read_rows(self._plan.directory / "journal", block):
                 if row.unit is Unit.SAMPLE:
-                    self._host.notify("rpx_sample_scored", record=self._plan.record, row=row)
+                    record = self._plan.record.model_copy(deep=True)
+                    self._host.notify("rpx_sample_scored", record=record, row=row)
 
 
 def _execute(

@@ -35,6 +35,19 @@ class Scoring:
         return tuple(metric for metric in self.metrics if metric.unit is unit)
 
 
+@dataclass(frozen=True)
+class Span:
+    """One sequence to score: its records in order, and the usual distance of frame numbers."""
+
+    sequence: str
+    records: Sequence[Record]
+    step: float = 0.0
+
+    def are_adjacent(self, previous: Record, current: Record) -> bool:
+        """Whether no frame is missing between two that follow each other here."""
+        return current.frame - previous.frame < 1.5 * self.step or current.frame <= previous.frame
+
+
 @dataclass
 class _Slot:
     """One record on its way to a row."""
@@ -58,19 +71,19 @@ class SequenceScorer:
 
     def __init__(
         self,
-        sequence: str,
-        records: Sequence[Record],
+        span: Span,
         scoring: Scoring,
         guard: Callable[[Stage, Callable[[], Any]], Any],
         keep: Callable[[Row, Frame], None],
     ) -> None:
-        self.sequence = sequence
-        self._slots = {record.id: _Slot(record) for record in records}
-        self._order = [record.id for record in records]
+        self.sequence = span.sequence
+        self._span = span
+        self._slots = {record.id: _Slot(record) for record in span.records}
+        self._order = [record.id for record in span.records]
         self._scoring = scoring
         self._guard = guard
         self._keep = keep
-        self._waiting = len(records)
+        self._waiting = len(span.records)
         self._pairs: list[tuple[Row, Mapping[str, bytes]]] = []
         self._previous: _Slot | None = None
         self._next = 0
@@ -207,6 +220,10 @@ class SequenceScorer:
         if not (whole and previous.scored and current.scored):
             for metric in metrics:
                 evidence.undefined(metric, "a frame of the pair failed or is not aligned")
+            return row.model_copy(update={"metrics": evidence.measured}), {}
+        if not self._span.are_adjacent(previous.record, current.record):
+            for metric in metrics:
+                evidence.undefined(metric, "frames are missing between the two")
             return row.model_copy(update={"metrics": evidence.measured}), {}
         outcome = self._guard("measure", lambda: _take_all(evidence, metrics, pair))
         return _closed(row, evidence, outcome)

@@ -7,6 +7,7 @@ from rpx_core.datasets import is_manifest_path, open_dataset
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
 from rpx_core.models import is_reference
+from rpx_core.names import is_same_task
 
 
 def tasks_meant(config: RunConfig, host: Host) -> list[str]:
@@ -20,20 +21,27 @@ def tasks_meant(config: RunConfig, host: Host) -> list[str]:
     offers = host.offers("task")
     if not offers:
         raise ConfigError("no task plugin is installed", hint="pip install rpx-depth")
-    installed = {offer.spec.name: full for full, offer in offers.items()}
     served = _served(config.data, host)
-    fitting = {short: full for short, full in installed.items() if short in served}
+    fitting = {
+        full: offer.spec.name
+        for full, offer in offers.items()
+        if any(is_same_task(full, name) for name in served)
+    }
     if not fitting:
         raise ConfigError(
-            f"the data serves {', '.join(served)}; installed are {', '.join(installed)}",
+            f"the data serves {', '.join(served)}; installed are {', '.join(offers)}",
             hint="install the plugin of one of these tasks, or choose other --data",
         )
     model = config.model.name if config.model else None
     if model is None:
-        return list(fitting.values())
+        return list(fitting)
     if not is_reference(model):
         does = host.find("model", model).spec.tasks
-        fitting = {short: full for short, full in fitting.items() if short in does}
+        fitting = {
+            full: short
+            for full, short in fitting.items()
+            if any(is_same_task(full, name) for name in does)
+        }
         if not fitting:
             raise ConfigError(
                 f"model {model} does {', '.join(does)}; the data serves {', '.join(served)}",
@@ -43,7 +51,7 @@ def tasks_meant(config: RunConfig, host: Host) -> list[str]:
         raise ConfigError(
             f"the model could do {', '.join(fitting)}", hint="say which one with --task"
         )
-    return list(fitting.values())
+    return list(fitting)
 
 
 def _served(data: Data, host: Host) -> tuple[str, ...]:

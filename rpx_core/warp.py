@@ -1,8 +1,7 @@
-"""Which pixel of the next frame sees the same surface point, and how values change along it.
+"""Where the surface points of one view appear in another, and which pixel there sees them.
 
-The geometry behind temporal stability, for every task with dense predictions. Camera axes are
-OpenCV's (x right, y down, z forward), poses camera-to-world, depth is z in metres, pixel centres
-lie at integers.
+Camera axes are OpenCV's (x right, y down, z forward), poses camera-to-world, depth is z in metres,
+pixel centres lie at integers.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from rpx_core.errors import MetricError
 
 Indices = NDArray[np.int64]
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 Depth = NDArray[np.floating[Any]]
+Array = NDArray[Any]
 
 OCCLUSION_TOLERANCE = 0.05
 """How far a warped depth may lie from the depth measured where it lands, as a share of the latter.
@@ -29,15 +30,45 @@ BLOCK = 8192
 
 _EMPTY = np.iinfo(np.int64).max
 _INDEX_BITS = 32
+_NEAREST = np.finfo(np.float32).tiny
+"""Metres: dividing by a tinier depth overflows."""
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A pinhole camera: 3x3 intrinsics and 4x4 camera-to-world pose."""
+
+    intrinsics: Matrix
+    pose: Matrix
 
 
 @dataclass(frozen=True)
 class View:
-    """A depth map (height x width), its camera matrix (3x3) and camera-to-world pose (4x4)."""
+    """A depth map (height x width), a hole where it is not finite and positive, and its camera."""
 
     depth: Depth
-    intrinsics: NDArray[np.float64]
-    pose: NDArray[np.float64]
+    camera: Camera
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Surface points as a camera sees them, one entry each: column and row (px), depth (m) there.
+
+    They lie in front of the camera, though perhaps beside its image. `origin` is the flat index of
+    the pixel that each comes from, in ascending order.
+    """
+
+    column: Vector
+    row: Vector
+    depth: Vector
+    origin: Indices
+
+    def land(self, shape: tuple[int, ...]) -> tuple[Indices, Indices]:
+        """Which of the points fall on an image (height, width, ...), and on which flat pixel."""
+        height, width = shape[0], shape[1]
+        column, row = np.rint(self.column), np.rint(self.row)
+        landed = np.flatnonzero((column >= 0) & (column < width) & (row >= 0) & (row < height))
+        return landed, (row[landed] * width + column[landed]).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -58,33 +89,27 @@ class PixelPairs:
         """Share of the source frame's truth pixels that are paired; None without any."""
         return self.target.size / self.truth_pixels if self.truth_pixels else None
 
+    def values(self, previous: Array, current: Array) -> tuple[Array, Array]:
+        """What two maps (height, width, ...) of the frames hold at either end of every pair."""
+        return _flat(previous)[self.source], _flat(current)[self.target]
+
+    def select(self, kept: slice | NDArray[np.bool_]) -> PixelPairs:
+        """Some of the pairs; counts stay those of the whole."""
+        return replace(self, source=self.source[kept], target=self.target[kept])
+
     def blocks(self) -> Iterator[PixelPairs]:
-        """The pairs in parts whose scratch fits the cache; counts are those of the whole."""
+        """The pairs in parts whose scratch fits the cache."""
         for start in range(0, self.target.size, BLOCK):
-            part = slice(start, start + BLOCK)
-            yield replace(self, source=self.source[part], target=self.target[part])
+            yield self.select(slice(start, start + BLOCK))
 
 
-@dataclass(frozen=True)
-class ChangeSums:
-    """Predicted against true change over pairs; adding pools frame pairs.
+def project(source: View, target: Camera) -> Projected:
+    """Every measured pixel of a view, as the target camera sees its surface point.
 
-    `pairs` were covered, `answered` of them have a prediction in both frames; over those,
-    error = Σ|Δp - Δg| and true_change = Σ|Δg|.
+    Points at or behind the target camera's plane are left out. Raises MetricError for malformed
+    cameras.
     """
-
-    pairs: int = 0
-    answered: int = 0
-    error: float = 0.0
-    true_change: float = 0.0
-
-    def __add__(self, other: ChangeSums) -> ChangeSums:
-        return ChangeSums(
-            self.pairs + other.pairs,
-            self.answered + other.answered,
-            self.error + other.error,
-            self.true_change + other.true_change,
-        )
+    return _project_rows(source, _projection(source, target), slice(0, source.depth.shape[0]))
 
 
 def match_pixels(
@@ -96,57 +121,22 @@ def match_pixels(
     (equal depths: the lower source index), and only if it agrees with the target's own depth
     within `tolerance`. Raises MetricError for malformed cameras.
     """
-    projection = _projection(source, target)
+    projection = _projection(source, target.camera)
+    _check_depth(target)
     nearest = np.full(target.depth.size, _EMPTY, dtype=np.int64)
-    truth_pixels = landed = 0
+    landed = 0
     rows = max(1, BLOCK // max(1, source.depth.shape[1]))
     for top in range(0, source.depth.shape[0], rows):
-        block = slice(top, min(top + rows, source.depth.shape[0]))
-        valid = is_measured(source.depth[block])
-        flat, keys = _land(source.depth, block, projection, target.depth.shape)
-        hit = np.flatnonzero(valid.reshape(-1) & (flat >= 0))
-        np.minimum.at(nearest, flat[hit], keys[hit])
-        truth_pixels += int(np.count_nonzero(valid))
-        landed += hit.size
+        points = _project_rows(source, projection, slice(top, top + rows))
+        inside, pixels = points.land(target.depth.shape)
+        # Above the source index stands the depth, as float32 bits, which sort like the number: so
+        # a plain minimum is the z-buffer and its owner at once.
+        with np.errstate(over="ignore"):
+            depth = points.depth[inside].astype(np.float32).view(np.int32).astype(np.int64)
+        np.minimum.at(nearest, pixels, depth << _INDEX_BITS | points.origin[inside])
+        landed += inside.size
     sources, targets = _visible(nearest, target.depth, tolerance)
-    return PixelPairs(sources, targets, truth_pixels, landed)
-
-
-def depth_change(previous: Depth, current: Depth, pairs: PixelPairs) -> Vector:
-    """Depth of the paired pixel now minus before, in metres; NaN where either is no depth."""
-    before = previous.reshape(-1)[pairs.source].astype(np.float64)
-    now = current.reshape(-1)[pairs.target].astype(np.float64)
-    known = is_measured(before) & is_measured(now)
-    change: Vector = np.where(known, now, np.nan) - np.where(known, before, np.nan)
-    return change
-
-
-def label_change(previous: NDArray[Any], current: NDArray[Any], pairs: PixelPairs) -> Vector:
-    """1 where the label of the paired pixel differs between the frames, else 0."""
-    before, now = previous.reshape(-1)[pairs.source], current.reshape(-1)[pairs.target]
-    changed: Vector = np.not_equal(before, now).astype(np.float64)
-    return changed
-
-
-def compare_changes(predicted: Vector, true: Vector) -> ChangeSums:
-    """Sums behind temporal stability from the changes of the same pairs; NaN is unanswered."""
-    answered = np.isfinite(predicted) & np.isfinite(true)
-    change = true[answered]
-    return ChangeSums(
-        pairs=true.size,
-        answered=int(np.count_nonzero(answered)),
-        error=float(np.abs(predicted[answered] - change).sum()),
-        true_change=float(np.abs(change).sum()),
-    )
-
-
-def temporal_stability(sums: ChangeSums) -> float | None:
-    """1 - Σ|Δp - Δg| / Σ|Δg|: 1 follows the true change, 0 is a constant predictor, no lower end.
-
-    None when nothing truly changed: flicker then has no scale to be measured against.
-    """
-    change = float(sums.true_change)
-    return 1 - float(sums.error) / change if change > 0 else None
+    return PixelPairs(sources, targets, int(np.count_nonzero(is_measured(source.depth))), landed)
 
 
 def is_measured(depth: NDArray[Any]) -> NDArray[np.bool_]:
@@ -178,17 +168,27 @@ def turn(image: NDArray[np.float32], angle: float) -> NDArray[np.float32]:
     return turned.astype(np.float32)
 
 
-def _projection(source: View, target: View) -> tuple[Vector, Vector]:
+def _flat(values: Array) -> Array:
+    return values.reshape(-1, *values.shape[2:])
+
+
+def _check_depth(view: View) -> None:
+    if view.depth.ndim != 2:
+        raise MetricError(f"a view has depth {view.depth.shape}; height x width was expected")
+
+
+def _projection(source: View, target: Camera) -> tuple[Matrix, Vector]:
     """A, b with target pixel ~ depth·A·(u, v, 1) + b, the third component being the new depth."""
-    for view in (source, target):
-        if view.intrinsics.shape != (3, 3) or view.pose.shape != (4, 4) or view.depth.ndim != 2:
+    _check_depth(source)
+    for camera in (source.camera, target):
+        if camera.intrinsics.shape != (3, 3) or camera.pose.shape != (4, 4):
             raise MetricError(
-                f"a view has depth {view.depth.shape}, intrinsics {view.intrinsics.shape}, pose "
-                f"{view.pose.shape}; height x width, 3x3 and 4x4 expected"
+                f"a camera has intrinsics {camera.intrinsics.shape} and pose {camera.pose.shape}; "
+                "3x3 and 4x4 were expected"
             )
     try:
-        motion = np.linalg.inv(target.pose) @ source.pose
-        rotation = target.intrinsics @ motion[:3, :3] @ np.linalg.inv(source.intrinsics)
+        motion = np.linalg.inv(target.pose) @ source.camera.pose
+        rotation = target.intrinsics @ motion[:3, :3] @ np.linalg.inv(source.camera.intrinsics)
     except np.linalg.LinAlgError as error:
         raise MetricError("a camera matrix or pose is singular") from error
     translation = target.intrinsics @ motion[:3, 3]
@@ -197,33 +197,22 @@ def _projection(source: View, target: View) -> tuple[Vector, Vector]:
     return rotation, translation
 
 
-def _land(
-    depth: Depth,
-    rows: slice,
-    projection: tuple[Vector, Vector],
-    shape: tuple[int, ...],
-) -> tuple[Indices, Indices]:
-    """Flat target pixel (-1 outside) and z-buffer key of each source pixel in these rows.
-
-    A key holds the new depth (float32 bits, which sort like the number) above the source index, so
-    that a plain minimum is the z-buffer and its owner at once.
-    """
-    (matrix, offset), (height, width) = projection, shape
-    u, v = np.arange(depth.shape[1]), np.arange(rows.start, rows.stop)[:, None]
-    distance = depth[rows].astype(np.float64)
-    # Holes and points on the camera plane give infinities and NaN: neither is inside.
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # The matrix acts on (u, v, 1): a term per column plus a term per row.
+def _project_rows(view: View, projection: tuple[Matrix, Vector], rows: slice) -> Projected:
+    block = view.depth[rows]
+    measured = np.flatnonzero(is_measured(block))
+    v, u = np.divmod(measured, block.shape[1])
+    v += rows.start
+    distance = block.reshape(-1)[measured].astype(np.float64)
+    # Astronomic depths give infinities and NaN, which land nowhere.
+    with np.errstate(over="ignore", invalid="ignore"):
         x, y, z = (
-            (distance * (ray[0] * u + (ray[1] * v + ray[2])) + shift).reshape(-1)
-            for ray, shift in zip(matrix, offset, strict=True)
+            distance * (ray[0] * u + (ray[1] * v + ray[2])) + shift
+            for ray, shift in zip(*projection, strict=True)
         )
-        column, row = np.rint(x / z), np.rint(y / z)
-        inside = (z > 0) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
-        flat = np.where(inside, row * width + column, -1).astype(np.int64)
-        keys = z.astype(np.float32).view(np.int32).astype(np.int64) << _INDEX_BITS
-    keys |= np.arange(rows.start * depth.shape[1], rows.stop * depth.shape[1])
-    return flat, keys
+        ahead = z > _NEAREST
+        z = z[ahead]
+        column, row = x[ahead] / z, y[ahead] / z
+    return Projected(column, row, z, measured[ahead] + rows.start * block.shape[1])
 
 
 def _visible(nearest: Indices, measured: Depth, tolerance: float) -> tuple[Indices, Indices]:

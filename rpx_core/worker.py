@@ -6,15 +6,10 @@ raises, sample by sample; everything else that goes wrong ends the worker.
 
 from __future__ import annotations
 
-import platform
-import secrets
-import socket
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +24,9 @@ from rpx_core.parts import Part
 from rpx_core.predictions import file_stem
 from rpx_core.previews import WorstKeeper
 from rpx_core.records import Record
-from rpx_core.report import Failure, Row, Stage, Writer
-from rpx_core.scorer import Scoring, SequenceScorer
+from rpx_core.report import Failure, Row, Stage
+from rpx_core.scorer import Scoring, SequenceScorer, Span
+from rpx_core.writers import introduce_writer
 
 MAX_MESSAGE = 2000
 
@@ -62,6 +58,8 @@ class Work:
     sequence: str
     records: tuple[Record, ...]
     crashed: Mapping[str, Failure] = field(default_factory=dict)
+    step: float = 0.0
+    """How far apart the frame numbers of neighbours usually are in this sequence."""
     suspects: frozenset[str] = frozenset()
     """Samples that were in flight when a worker died. With any, the work is done one sample at a
     time, each announced, to find the one that kills."""
@@ -95,7 +93,8 @@ class Worker:
         self._keeper = WorstKeeper(
             job.run_directory / "previews", job.previews, lower_is_better=job.lower_is_better
         )
-        self._journal = JournalWriter(job.run_directory / "journal", self._introduce(description))
+        writer = introduce_writer(job.identity, device=job.runtime.device, model=description)
+        self._journal = JournalWriter(job.run_directory / "journal", writer)
 
     @property
     def wants_sequences(self) -> bool:
@@ -136,24 +135,6 @@ class Worker:
                 f"{type(error).__name__}: {_text(error)}"
             ) from error
 
-    def _introduce(self, description: Mapping[str, str]) -> Writer:
-        started = datetime.now(UTC)
-        host = socket.gethostname()
-        packages = ("rpx-core", "numpy", "pillow")
-        return Writer(
-            run=self._job.identity,
-            writer=f"{started:%Y%m%dT%H%M%S}-{host[:40]}-{secrets.token_hex(4)}",
-            started=started.isoformat(timespec="seconds"),
-            host=host,
-            device=self._job.runtime.device,
-            versions={
-                "python": platform.python_version(),
-                "platform": platform.platform(),
-                **{package: version(package) for package in packages},
-            },
-            model=description,
-        )
-
     def _run_group(self, works: Sequence[Work], *, single: bool = False) -> Iterator[Block]:
         single = single or any(work.suspects for work in works)
         scorers = [self._scorer(work) for work in works]
@@ -186,7 +167,8 @@ class Worker:
         return []
 
     def _scorer(self, work: Work) -> SequenceScorer:
-        scorer = SequenceScorer(work.sequence, work.records, self._scoring, guarded, self._keep)
+        span = Span(work.sequence, work.records, work.step)
+        scorer = SequenceScorer(span, self._scoring, guarded, self._keep)
         for identifier, failure in work.crashed.items():
             scorer.fail(identifier, failure)
         return scorer
@@ -275,6 +257,8 @@ def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
         raise
     except (Exception, SystemExit) as error:
         hint = error.hint if isinstance(error, RPXError) else None
+        if isinstance(error, ValueError) and "read-only" in str(error):
+            hint = "samples are shared with the metrics: change a copy, as of sample.rgb.copy()"
         return Failure(
             stage=stage,
             error=type(error).__name__,

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from rpx_core.host import Host
-from tests.toys.bench import Bench, toy_plugin
-from tests.toys.lab import Lab, open_lab, toy_samples
+from tests.toys.bench import Bench
+from tests.toys.lab import TOYS, Lab, open_lab, toy_samples
+from tests.toys.stack_bench import DEPTH, MASKS, STACK_TOYS, StackBench
 
 
 @pytest.fixture(scope="session")
 def toy_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """A host that knows the toy plugin."""
-    with toy_plugin(tmp_path_factory.mktemp("toys") / "site") as host:
+    with TOYS.installed(tmp_path_factory.mktemp("toys") / "site") as host:
         yield host
 
 
@@ -33,3 +34,38 @@ def lab(tmp_path: Path) -> Lab:
     made = open_lab(tmp_path / "lab")
     made.write_manifest(toy_samples())
     return made
+
+
+@pytest.fixture(scope="session")
+def stack_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """A host that knows the toy tasks of a stack."""
+    with STACK_TOYS.installed(tmp_path_factory.mktemp("stack") / "site") as host:
+        yield host
+
+
+@pytest.fixture
+def stack_bench(tmp_path: Path, stack_host: Host) -> StackBench:
+    """A stack bench with two scenes of two phases of two frames."""
+    made = StackBench(tmp_path, stack_host)
+    made.write_set()
+    return made
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory, stack_host: Host) -> StackBench:
+    """The same for tests that leave its data and runs as they are."""
+    made = StackBench(tmp_path_factory.mktemp("shelf"), stack_host)
+    made.write_set()
+    return made
+
+
+@pytest.fixture(scope="module")
+def masks(shelf: StackBench) -> Path:
+    """A run of the masks on the shelf."""
+    return shelf.run(MASKS)
+
+
+@pytest.fixture(scope="module")
+def depth(shelf: StackBench) -> Path:
+    """A run of the depth on the shelf."""
+    return shelf.run(DEPTH)

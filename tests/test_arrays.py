@@ -1,4 +1,4 @@
-"""Numpy files from anyone: plain numbers, or one error before memory is taken."""
+"""Numpy files from anyone: plain numbers and text, or one error before memory is taken."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import struct
 import tracemalloc
 import zipfile
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from rpx_core.arrays import encode_npy, load_array, load_arrays
+from rpx_core.arrays import encode_npy, encode_npz, load_array, load_arrays
 from rpx_core.errors import ManifestError
 
 numbers = (
@@ -163,6 +164,101 @@ def test_single_array_of_an_archive_needs_no_name() -> None:
         load_arrays(encode_npy(np.eye(2)), name="d.npy")
 
 
+@given(
+    st.dictionaries(
+        st.sampled_from(["mask", "file", "allow_pickle", "arr_0"]),
+        hnp.arrays(numbers, hnp.array_shapes(min_dims=0, min_side=0, max_dims=3)),
+        min_size=1,
+    )
+)
+def test_arrays_survive_the_archive_and_equal_ones_give_equal_bytes(
+    arrays: dict[str, NDArray[Any]],
+) -> None:
+    data = encode_npz(arrays)
+
+    loaded = load_arrays(data, name="a.npz")
+    assert list(loaded) == list(arrays)
+    for key, array in arrays.items():
+        np.testing.assert_array_equal(loaded[key], array)
+    assert encode_npz({key: array.copy() for key, array in arrays.items()}) == data
+    with np.load(io.BytesIO(data)) as theirs:
+        assert set(theirs.files) == set(arrays)
+
+
+def test_archives_are_compressed_and_never_hold_objects() -> None:
+    assert len(encode_npz({"mask": np.zeros((480, 640), np.int32)})) < 10_000
+    with pytest.raises(ValueError, match="Object arrays"):
+        encode_npz({"a": np.array([object()])})
+
+
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+
+
+@given(st.lists(st.text(characters, max_size=5), max_size=4), st.sampled_from("<>"))
+def test_text_is_read_where_it_is_asked_for(names: list[str], order: str) -> None:
+    table = np.array(names, np.str_)
+    data = encode_npz({"names": table.astype(table.dtype.newbyteorder(order)), "ids": np.eye(2)})
+
+    loaded = load_arrays(data, name="p.npz", text=("names",))["names"]
+
+    assert loaded.tolist() == names
+    assert loaded.flags.writeable
+    for text in ((), ("ids",)):
+        with pytest.raises(ManifestError, match=r"p\.npz, array 'names': holds .*only integers"):
+            load_arrays(data, name="p.npz", text=text)
+
+
+def test_text_of_any_number_of_axes_is_read() -> None:
+    for shape in ((), (0,), (2, 0), (2, 2)):
+        table = np.full(shape, "a€")
+        loaded = load_arrays(encode_npz({"t": table}), name="t.npz", text=("t",))["t"]
+        np.testing.assert_array_equal(loaded, table)
+
+
+@pytest.mark.parametrize("code", [0x110000, 0xD800, 0xDFFF, 2**32 - 1])
+@pytest.mark.parametrize("order", "<>")
+def test_numbers_that_are_no_characters_are_refused(code: int, order: str) -> None:
+    header = f"{{'descr': '{order}U2', 'fortran_order': False, 'shape': (1,)}}"
+    content = np.array([97, code], f"{order}u4").tobytes()
+
+    with pytest.raises(ManifestError, match="not Unicode"):
+        load_arrays(archived(npy_with_header(header, content)), name="t.npz", text=("a",))
+
+
+@pytest.mark.parametrize(
+    ("descr", "shape"),
+    [
+        *((f"<U{size}", "(1,)") for size in (0, 999, 536870911, 999999999, 10**12)),
+        *((descr, "(1,)") for descr in ("|S5", "|O", "U", "<U-1", "|U2", "<M8[s]")),
+        ("<U2", "(" + "9" * 30 + ",)"),
+        ("<U999999999", "(0,)"),
+        ("<U0", "(0,)"),
+    ],
+)
+def test_hostile_text_is_one_short_error_or_nothing(descr: str, shape: str) -> None:
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}"
+    content = b"" if shape == "(0,)" else bytes(8)
+    data, size, message = archived(npy_with_header(header, content)), 0, ""
+    tracemalloc.start()
+
+    try:
+        size = load_arrays(data, name="t.npz", text=("a",))["a"].size
+    except ManifestError as error:
+        message = str(error)
+    assert size == 0
+    assert len(message) < 1000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**6
+
+
+def archived(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.npy", content)
+    return buffer.getvalue()
+
+
 def test_archive_bomb_is_refused_by_its_declared_size() -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -225,7 +321,12 @@ def test_damaged_files_are_an_array_or_one_error(data: st.DataObject) -> None:
     whole = bytearray(
         data.draw(
             st.sampled_from(
-                [encode_npy(np.arange(12.0).reshape(3, 4)), npz(a=np.eye(3), b=np.arange(5))]
+                [
+                    encode_npy(np.arange(12.0).reshape(3, 4)),
+                    npz(a=np.eye(3), b=np.arange(5)),
+                    npz(a=np.array(["mug", "can"])),
+                    archived(encode_npy(np.array(["mug", "can"]))),
+                ]
             )
         )
     )
@@ -233,6 +334,6 @@ def test_damaged_files_are_an_array_or_one_error(data: st.DataObject) -> None:
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(len(whole) // 2, len(whole)))
 
-    for load in (load_array, load_arrays):
+    for load in (load_array, load_arrays, partial(load_arrays, text=("a",))):
         with suppress(ManifestError):
             load(bytes(whole[:cut]), name="a")

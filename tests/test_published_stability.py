@@ -116,7 +116,7 @@ def test_the_score_is_symmetric_and_a_share(
 
 
 def test_what_does_not_fit_together_is_refused() -> None:
-    with pytest.raises(MetricError, match="2 masks with 1 poses"):
+    with pytest.raises(MetricError, match="2 maps with 1 poses"):
         rpx.compute_temporal_stability_seg([flag(), flag()], [None])
     with pytest.raises(MetricError, match=r"\(12, 12\) and \(12, 11\)"):
         rpx.compute_temporal_stability_seg([flag(), flag()[:, 1:]], [None, None])

@@ -1,4 +1,4 @@
-"""Stack geometric coherence: edges by hand, the corrected and the published measure, their laws."""
+"""Stack geometric coherence: the corrected and the published measure, and their laws."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 import rpx_core as rpx
-from rpx_core.coherence.boundaries import dilate, gradient_boundary, label_boundary, near
 from rpx_core.coherence.metrics import (
     Coherence,
     CoherenceOptions,
@@ -74,42 +73,6 @@ def published(labels: Maps, depth: Maps) -> dict[str, float | None] | None:
     metric = PublishedCoherence(PublishedCoherenceOptions())
     state = metric.measure(SAMPLE, answers(labels > 9, labels > 9, mask=labels, depth=depth))
     return None if isinstance(state, Undefined) else dict(metric.result(state))
-
-
-def test_a_pixel_dilated_twice_is_a_diamond_of_13() -> None:
-    one = np.zeros((7, 7), np.bool_)
-    one[3, 3] = True
-    rows, columns = np.nonzero(dilate(one, 2))
-    assert rows.size == 13
-    assert (np.abs(rows - 3) + np.abs(columns - 3) <= 2).all()
-
-
-def test_dilation_stops_at_the_border() -> None:
-    corner = np.zeros((3, 3), np.bool_)
-    corner[0, 0] = True
-    assert np.count_nonzero(dilate(corner, 1)) == 3
-
-
-def test_labels_change_to_the_right_or_below() -> None:
-    labels = np.array([[1, 1, 2], [1, 1, 2], [3, 3, 3]])
-    expected = [[False, True, False], [True, True, True], [False, False, False]]
-    assert label_boundary(labels).tolist() == expected
-
-
-def test_gradients_are_central_and_beyond_the_threshold() -> None:
-    depth = np.array([[1.0, 1.0, 1.2, 1.5, 1.5]])
-    # Halved differences of the neighbours: 0.1, 0.25, 0.15; the ends have none.
-    assert gradient_boundary(depth, 0.12).tolist() == [[False, False, True, True, False]]
-
-
-@given(grids, grids, st.sampled_from([0, 1, 1.5, 2, 2.5, 5, 20]))
-def test_near_is_by_distance_between_pixel_centres(mask: Maps, other: Maps, radius: float) -> None:
-    others = np.argwhere(other)
-    expected = [
-        bool(mask[row, column]) and any(np.hypot(row - r, column - c) <= radius for r, c in others)
-        for row, column in np.ndindex(*mask.shape)
-    ]
-    assert near(mask, other, radius).ravel().tolist() == expected
 
 
 def test_edges_in_one_place_agree_perfectly() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,48 +10,15 @@ import pytest
 
 from rpx_core.contracts import Unit
 from rpx_core.errors import ExitCode
-from rpx_core.host import Host
 from rpx_core.images import encode_png
 from rpx_core.journal import Journal
 from rpx_core.report import Row
 from rpx_core.results import read_record
 from rpx_core.run import Outcome, Request
-from tests.toys.stack_bench import DEPTH, MASKS, SHAPE, StackBench, stack_toys
+from tests.toys.stack_bench import DEPTH, MASKS, SHAPE, StackBench
 
 SGC = "sgc.sgc@sample"
 MOVED = {"name": "toy-echo", "options": {"shift": 6}}
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    with stack_toys(tmp_path_factory.mktemp("stack") / "site") as found:
-        yield found
-
-
-@pytest.fixture
-def bench(tmp_path: Path, host: Host) -> StackBench:
-    """A bench with two scenes of two phases of two frames."""
-    made = StackBench(tmp_path, host)
-    made.write_set()
-    return made
-
-
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory, host: Host) -> StackBench:
-    """The same for tests that leave its data and runs as they are."""
-    made = StackBench(tmp_path_factory.mktemp("shelf"), host)
-    made.write_set()
-    return made
-
-
-@pytest.fixture(scope="module")
-def masks(shelf: StackBench) -> Path:
-    return shelf.run(MASKS)
-
-
-@pytest.fixture(scope="module")
-def depth(shelf: StackBench) -> Path:
-    return shelf.run(DEPTH)
 
 
 def rows(outcome: Outcome) -> dict[str, Row]:
@@ -143,18 +109,18 @@ def test_where_runs_and_data_lie_is_no_part_of_the_identity(
     assert moved.record == shelf.plan(masks, depth).record
 
 
-def test_a_run_done_again_with_other_results_makes_another_stack(bench: StackBench) -> None:
-    masks, depth = bench.run(MASKS), bench.run(DEPTH)
-    before = bench.plan(masks, depth).record.identity
+def test_a_run_done_again_with_other_results_makes_another_stack(stack_bench: StackBench) -> None:
+    masks, depth = stack_bench.run(MASKS), stack_bench.run(DEPTH)
+    before = stack_bench.plan(masks, depth).record.identity
 
     shutil.rmtree(depth / "journal")
-    assert bench.run(DEPTH) == depth
-    assert bench.plan(masks, depth).record.identity == before
+    assert stack_bench.run(DEPTH) == depth
+    assert stack_bench.plan(masks, depth).record.identity == before
 
-    (bench.folder / "set" / "depth" / "scene0_clean_0.npy").unlink()
+    (stack_bench.folder / "set" / "depth" / "scene0_clean_0.npy").unlink()
     shutil.rmtree(depth / "journal")
-    assert bench.run(DEPTH) == depth
-    assert bench.plan(masks, depth).record.identity != before
+    assert stack_bench.run(DEPTH) == depth
+    assert stack_bench.plan(masks, depth).record.identity != before
 
 
 def test_a_sample_that_one_run_lacks_is_undefined_and_counted(
@@ -179,18 +145,20 @@ def test_a_sample_of_the_second_run_alone_is_counted_too(shelf: StackBench, dept
     assert set(reasons(outcome).values()) == {"not in the object_segmentation run"}
 
 
-def test_a_sample_with_another_image_is_undefined(bench: StackBench) -> None:
-    depth = bench.run(DEPTH)
+def test_a_sample_with_another_image_is_undefined(stack_bench: StackBench) -> None:
+    depth = stack_bench.run(DEPTH)
     other = np.zeros((*SHAPE, 3), np.uint8)
-    (bench.folder / "set" / "rgb" / "scene0_clean_1.png").write_bytes(encode_png(other))
-    outcome = bench.stack(bench.run(MASKS, Request(fresh=True, reporters=())), depth)
+    (stack_bench.folder / "set" / "rgb" / "scene0_clean_1.png").write_bytes(encode_png(other))
+    outcome = stack_bench.stack(stack_bench.run(MASKS, Request(fresh=True, reporters=())), depth)
     assert reasons(outcome) == {"scene0_clean_1": "the runs saw different images"}
     assert outcome.report.number(SGC).n == 7
 
 
-def test_runs_of_two_manifests_of_the_same_images_join(bench: StackBench) -> None:
-    bench.write_set("again", scenes=3)
-    outcome = bench.stack(bench.run(MASKS), bench.run(DEPTH, data=bench.data("again")))
+def test_runs_of_two_manifests_of_the_same_images_join(stack_bench: StackBench) -> None:
+    stack_bench.write_set("again", scenes=3)
+    outcome = stack_bench.stack(
+        stack_bench.run(MASKS), stack_bench.run(DEPTH, data=stack_bench.data("again"))
+    )
     assert outcome.report.number(SGC).n == 8
     assert outcome.report.number(SGC).undefined == 4
     assert outcome.report.run.data == "set + again"

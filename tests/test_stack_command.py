@@ -17,7 +17,7 @@ from rpx_core.config import Data
 from rpx_core.datasets import open_dataset
 from rpx_core.host import Host
 from rpx_core.images import decode_depth, decode_labels
-from tests.toys.stack_bench import DEPTH, MASKS, StackBench, install_stack_toys
+from tests.toys.stack_bench import DEPTH, MASKS, STACK_TOYS, StackBench
 
 SGC = "sgc.sgc@sample"
 
@@ -68,7 +68,7 @@ def value(outcome: dict[str, Any], address: str = SGC) -> float | None:
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     folder = tmp_path_factory.mktemp("shell")
-    install_stack_toys(folder / "site")
+    STACK_TOYS.install(folder / "site")
     StackBench(folder, Host([], strict=False, warn=print)).write_set()
     return Shell(folder)
 

@@ -93,6 +93,8 @@ def cli(ctx: click.Context, *, quiet: bool, as_json: bool, strict: bool) -> None
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the documented code."""
+    # Sums of numpy's BLAS depend on its threads: one here, as in every worker process.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -107,7 +109,11 @@ def invoke(arguments: list[str]) -> int:
         # The reader of our output went away (`rpx list | head`): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except (Exception, KeyboardInterrupt) as error:  # The last line of defence before the shell.
+    except (
+        Exception,
+        KeyboardInterrupt,
+        SystemExit,
+    ) as error:  # The last line of defence before the shell.
         if os.environ.get("RPX_DEBUG"):
             traceback.print_exc()
         return _explain(error, as_json="--json" in arguments)

@@ -100,8 +100,7 @@ def check(*, state: State, manifest: Path, task: str | None) -> int:
     from rpx_core.check import check_dataset
     from rpx_core.config import Data
 
-    name = str(manifest) if manifest.suffix else manifest.name
-    checked = check_dataset(state.discover(), Data(name=name), task)
+    checked = check_dataset(state.discover(), Data(name=str(manifest)), task)
     if state.as_json:
         print_json(checked.document())
     elif not state.quiet:

@@ -16,6 +16,7 @@ from rpx_core.cli.settings import (
     parse_shard,
     report_options,
 )
+from rpx_core.errors import ConfigError
 
 
 @click.command(
@@ -59,7 +60,13 @@ def score(*, state: State, predictions: Path, **flags: Any) -> int:
     )
     host = state.discover()
     layers = Layers(flags_layer(flags), {})
-    (plan,) = make_plans(host, layers, flags["output"], model=model)
+    plans = make_plans(host, layers, flags["output"], model=model)
+    if len(plans) > 1:
+        raise ConfigError(
+            f"the data serves {', '.join(plan.record.task for plan in plans)}",
+            hint="say with --task which one the predictions are for",
+        )
+    (plan,) = plans
     plan.check_slices(request.by)
     title = f"{plan.record.model} on {plan.record.data}"
     with state.foreign_output(), progress_bar(state, title) as progress:

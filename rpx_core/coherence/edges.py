@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.coherence.boundaries import Mask, dilate, gradient_boundary, label_boundary, near
+from rpx_core.boundaries import Mask, dilate, gradient_boundary, label_boundary, near
 from rpx_core.errors import MetricError
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.coherence.boundaries import Mask
+from rpx_core.boundaries import Mask
 from rpx_core.coherence.edges import (
     Matches,
     ThickEdges,
@@ -31,6 +31,7 @@ from rpx_core.contracts import (
     Unit,
 )
 from rpx_core.errors import MetricError
+from rpx_core.outputs import share
 from rpx_core.state import Sum
 
 
@@ -80,24 +81,12 @@ class Coherence:
     State: ClassVar[type] = EdgeCounts
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "sgc": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="agreement of mask outlines with depth jumps (F1)",
-            ),
-            "precision": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="mask edge pixels with a depth edge nearby",
-            ),
-            "recall": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="depth edge pixels with a mask edge nearby",
-            ),
-            "coverage": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="edge pixels that could be judged",
-            ),
+            "sgc": share("agreement of mask outlines with depth jumps (F1)", headline="sample"),
+            "precision": share("mask edge pixels with a depth edge nearby", headline="sample"),
+            "recall": share("depth edge pixels with a mask edge nearby", headline="sample"),
+            "coverage": share("edge pixels that could be judged", headline="sample"),
         }
-    )  # fmt: skip
+    )
 
     def __init__(self, options: CoherenceOptions) -> None:
         self._tolerance = options.tolerance_px
@@ -191,20 +180,11 @@ class PublishedCoherence:
     State: ClassVar[type] = CoherenceSums
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "sgc": Output(
-                better="higher", best=1.0, worst=0.0, headline="pooled",
-                summary="published agreement of mask outlines with depth jumps (F1)",
-            ),
-            "precision": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="dilated mask edges inside dilated depth edges",
-            ),
-            "recall": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="dilated depth edges inside dilated mask edges",
-            ),
+            "sgc": share("published agreement of mask outlines with depth jumps (F1)"),
+            "precision": share("dilated mask edges inside dilated depth edges", headline="sample"),
+            "recall": share("dilated depth edges inside dilated mask edges", headline="sample"),
         }
-    )  # fmt: skip
+    )
 
     def __init__(self, options: PublishedCoherenceOptions) -> None:
         self._options = options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.coherence.boundaries import Mask, dilate
+from rpx_core.boundaries import Mask, dilate
 from rpx_core.contracts import Picture
 
 Colours = NDArray[np.uint8]

@@ -102,7 +102,7 @@ class _Pool:
         device = self._devices[number % len(self._devices)]
         job = replace(self._job, runtime=replace(self._job.runtime, device=device))
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=serve, args=(theirs, job), daemon=True)
+        process = self._context.Process(target=serve, args=(theirs, job))
         with _single_threaded(), _uninterrupted():
             process.start()
         theirs.close()

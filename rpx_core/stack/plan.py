@@ -217,7 +217,7 @@ def _record(
 def _inputs(
     config: RunConfig, uses: Mapping[str, Use], sources: Sequence[Source]
 ) -> dict[str, Any]:
-    """The identities of the runs and what their rows say, and of the metrics what a run has."""
+    """The identities of the runs, what their rows and predictions say, and those of the metrics."""
     parts = [use.part for use in uses.values()]
     owners = {part.name.split("/")[0] for part in parts}
     owners |= {source.offer.distribution for source in sources}
@@ -228,7 +228,11 @@ def _inputs(
     return {
         **by_run,
         "runs": {
-            source.name: {"identity": source.record.identity, "rows": source.digest}
+            source.name: {
+                "identity": source.record.identity,
+                "rows": source.digest,
+                "predictions": source.predictions_digest,
+            }
             for source in sources
         },
         "metrics": {

@@ -12,9 +12,10 @@ from rpx_core.contracts import Task, Unit
 from rpx_core.documents import to_json
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
+from rpx_core.identity import digest_of
 from rpx_core.journal import Journal
 from rpx_core.offers import Offer
-from rpx_core.parts import resolve_part
+from rpx_core.parts import resolve_stored
 from rpx_core.predictions import PredictionFolder
 from rpx_core.report import Row, RunRecord
 from rpx_core.results import read_record
@@ -25,8 +26,9 @@ from rpx_core.specs import TaskSpec
 class Source:
     """One run: its task, built with the options of the run, and its sample rows by id.
 
-    `digest` stands for everything that the rows say: values, failures, image digests. `partial`
-    says why the run is not of its whole dataset.
+    `digest` stands for everything that the rows say: values, failures, image digests.
+    `predictions` are those that the run saved, as the model gave them, held to what they are now.
+    `partial` says why the run is not of its whole dataset.
     """
 
     directory: Path
@@ -35,17 +37,14 @@ class Source:
     task: Task[Any, Any]
     rows: Mapping[str, Row]
     digest: str
+    predictions: PredictionFolder
+    predictions_digest: str
     partial: tuple[str, ...]
 
     @property
     def name(self) -> str:
         """The bare name of the task."""
         return self.offer.spec.name
-
-    @property
-    def predictions(self) -> PredictionFolder:
-        """The predictions that the run saved, as the model gave them."""
-        return PredictionFolder(self.directory / "predictions", self.task)
 
     @property
     def alignment(self) -> tuple[str, bool]:
@@ -69,21 +68,31 @@ def open_source(directory: Path, host: Host) -> Source:
         raise ConfigError(
             f"{directory} has no finished sequence", hint="the command that made it resumes it"
         )
-    source = Source(
+    predictions = _predictions(directory, record, task, rows)
+    return Source(
         directory=directory,
         record=record,
         offer=offer,
         task=task,
         rows={row.id: row.model_copy(update={"metrics": {}}) for row in rows},
         digest=_digest(rows),
+        predictions=PredictionFolder(directory / "predictions", task, predictions),
+        predictions_digest=digest_of(predictions),
         partial=tuple(_partial(record, finished)),
     )
-    if not source.predictions.present(task):
+
+
+def _predictions(
+    directory: Path, record: RunRecord, task: Task[Any, Any], rows: Sequence[Row]
+) -> dict[str, str]:
+    """The digests of the saved predictions of the rows by file name."""
+    folder = PredictionFolder(directory / "predictions", task)
+    if not folder.present(task):
         raise ConfigError(
             f"{directory} has no saved predictions",
             hint=f"run it again with {_how_to_save(record)}; what is missing is made again",
         )
-    return source
+    return folder.digests_of((row.id for row in rows), task)
 
 
 def _rebuild_task(
@@ -91,7 +100,7 @@ def _rebuild_task(
 ) -> tuple[Offer[TaskSpec], Task[Any, Any]]:
     stored = record.inputs["task"]
     offer: Offer[TaskSpec] = host.find("task", stored["name"])
-    task: Task[Any, Any] = resolve_part(offer, stored["options"], field_name="options").build()
+    task: Task[Any, Any] = resolve_stored(offer, stored, field_name="options").build()
     if task.version != stored["task"]:
         raise ConfigError(
             f"{directory} was made by version {stored['task']} of {offer.full_name}, but version "

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,7 @@ from rpx_core.plan import Plan
 from rpx_core.report import Report
 from rpx_core.run import Outcome, Request, run
 from rpx_core.session import Layers, make_plans
-from tests.toys.lab import VOLATILE, install_toys, toy_samples
+from tests.toys.lab import VOLATILE, toy_samples
 
 QUIET = Request(reporters=())
 """A run that renders nothing: what is tested is in the outcome."""
@@ -71,22 +68,6 @@ def failures(report: Report) -> dict[str, tuple[str, str]]:
 def in_scene(scene: int, phase: str, frames: Sequence[int]) -> list[str]:
     """Ids of toy samples."""
     return [f"scene{scene}_{phase}_{frame}" for frame in frames]
-
-
-@contextmanager
-def toy_plugin(folder: Path) -> Iterator[Host]:
-    """A host that knows the toy plugin, also to worker processes."""
-    install_toys(folder)
-    before = set(sys.modules)
-    sys.path.insert(0, str(folder))
-    importlib.invalidate_caches()
-    try:
-        yield Host.discover(path=[str(folder), *sys.path])
-    finally:
-        sys.path.remove(str(folder))
-        for name in set(sys.modules) - before:
-            if name.startswith("toy_engine"):
-                del sys.modules[name]
 
 
 def copy_run(source: Path, target: Path) -> Path:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from rpx_core import journal
-from tests.toys.bench import Bench, facts, toy_plugin
-from tests.toys.lab import toy_samples
+from tests.toys.bench import Bench, facts
+from tests.toys.lab import TOYS, toy_samples
 
 LIMIT = "TOY_KILL_AFTER"
 """Names the number of journal bytes after which a worker kills its process group."""
@@ -50,7 +50,7 @@ def die_as_told() -> None:
 
 
 def main(folder: Path, executor: str, count: int) -> None:
-    with toy_plugin(folder / "site") as host:
+    with TOYS.installed(folder / "site") as host:
         bench = Bench(folder, host)
         bench.write_set(toy_samples(scenes=3, frames=3))
         layer: dict[str, Any] = {"model": "toy-memory"}

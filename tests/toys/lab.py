@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.toys.site import ToySite
+from tests.toys.site import Toys
 
-ENGINE = Path(__file__).parent / "engine"
+TOYS = Toys(Path(__file__).parent / "engine", "toy-engine", "toy_engine")
 VOLATILE = ("writers",)
 """Parts of a report that say who wrote it rather than what it says."""
 
@@ -91,14 +90,8 @@ def read_report(directory: Path) -> dict[str, Any]:
 
 def open_lab(folder: Path) -> Lab:
     """A lab with the toy plugin installed as a distribution would be."""
-    install_toys(folder / "site")
+    TOYS.install(folder / "site")
     return Lab(folder)
-
-
-def install_toys(site: Path) -> None:
-    """Put the toy plugin into a new folder, as a distribution would be."""
-    shutil.copytree(ENGINE, site, ignore=shutil.ignore_patterns("__pycache__"))
-    ToySite(site, core=None).distribution("toy-engine", entry_points={"toy": "toy_engine"})
 
 
 def toy_samples(scenes: int = 3, frames: int = 5) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -94,10 +95,40 @@ class ToySite:
 @contextmanager
 def toy_site(folder: Path) -> Iterator[ToySite]:
     """A site in an empty folder whose modules can be imported, and are forgotten afterwards."""
+    with importable(folder):
+        yield ToySite(folder)
+
+
+@dataclass(frozen=True)
+class Toys:
+    """A folder of modules that are installed as one plugin, of which one is the entry point."""
+
+    modules: Path
+    distribution: str
+    entry: str
+
+    def install(self, folder: Path) -> None:
+        """Put them into a new folder, as a distribution would be."""
+        shutil.copytree(self.modules, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        site = ToySite(folder, core=None)
+        site.distribution(self.distribution, entry_points={"toys": self.entry})
+
+    @contextmanager
+    def installed(self, folder: Path) -> Iterator[Host]:
+        """A host that knows the plugin, also to worker processes."""
+        self.install(folder)
+        with importable(folder):
+            yield Host.discover(path=[str(folder), *sys.path])
+
+
+@contextmanager
+def importable(folder: Path) -> Iterator[None]:
+    """The modules of a folder can be imported, and are forgotten afterwards."""
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
     try:
-        yield ToySite(folder)
+        yield
     finally:
         sys.path.remove(str(folder))
         for name in set(sys.modules) - before:

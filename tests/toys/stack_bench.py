@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +18,9 @@ from rpx_core.run import Outcome, Request, run
 from rpx_core.stack.plan import StackPlan, make_stack_plan
 from rpx_core.stack.run import run_stack
 from tests.toys.bench import QUIET
-from tests.toys.site import ToySite
+from tests.toys.site import Toys
 
-MODULES = Path(__file__).parent / "stack"
+STACK_TOYS = Toys(Path(__file__).parent / "stack", "toy-stack", "toy_stack")
 SHAPE = (12, 24)
 MASKS, DEPTH = "toy-stack/object_segmentation", "toy-stack/monocular_depth"
 NO_PICTURES = {"execution": {"previews": 0}}
@@ -113,27 +108,3 @@ class StackBench:
             path.write_bytes(content)
             record[key] = path.relative_to(self.folder).as_posix()
         return record
-
-
-@contextmanager
-def stack_toys(folder: Path) -> Iterator[Host]:
-    """A host that knows the toy tasks of a stack."""
-    install_stack_toys(folder)
-    before = set(sys.modules)
-    sys.path.insert(0, str(folder))
-    importlib.invalidate_caches()
-    try:
-        yield Host.discover(path=[str(folder), *sys.path])
-    finally:
-        sys.path.remove(str(folder))
-        for name in set(sys.modules) - before:
-            if name.startswith("toy_stack"):
-                del sys.modules[name]
-
-
-def install_stack_toys(folder: Path) -> None:
-    """Put the toys into a new folder, as a distribution would be."""
-    folder.mkdir(parents=True)
-    for module in MODULES.glob("*.py"):
-        shutil.copy(module, folder)
-    ToySite(folder, core=None).distribution("toy-stack", entry_points={"toys": "toy_stack"})

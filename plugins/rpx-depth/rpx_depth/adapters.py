@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.adapters import function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
-from rpx_depth.inputs import image_size, query_points
+from rpx_depth.inputs import query_points
 from rpx_depth.resize import resize_depth
 from rpx_depth.types import DepthPrediction, SparseDepthPrediction
 
@@ -41,9 +42,7 @@ class NumpyDepthModel:
         return [self._predict(sample) for sample in batch]
 
     def _predict(self, sample: Sample) -> DepthPrediction:
-        shape = image_size(sample)
-        # A copy: what the function scribbles on its input must not reach the report.
-        returned = self._function(np.array(sample.rgb))
+        returned = self._function(image_copy(sample))
         depth = _metres(returned, f"sample {sample.id}: {self.name}")
         if depth.ndim != 2 or depth.size == 0:
             raise AdapterError(
@@ -53,7 +52,7 @@ class NumpyDepthModel:
             )
         with np.errstate(over="ignore"):
             metres = depth.astype(np.float32)
-        return DepthPrediction(resize_depth(metres, shape))
+        return DepthPrediction(resize_depth(metres, image_size(sample)))
 
 
 class NumpySparseDepthModel:
@@ -73,10 +72,9 @@ class NumpySparseDepthModel:
         return [self._predict(sample) for sample in batch]
 
     def _predict(self, sample: Sample) -> SparseDepthPrediction:
-        image_size(sample)
         points = query_points(sample)
         # Copies: what the function scribbles on its inputs must not move the answers.
-        returned = self._function(np.array(sample.rgb), points.copy())
+        returned = self._function(image_copy(sample), points.copy())
         depths = _metres(returned, f"sample {sample.id}: {self.name}")
         if depths.shape != (len(points),):
             raise AdapterError(
@@ -89,18 +87,14 @@ class NumpySparseDepthModel:
 
 def wrap_depth(function: DepthFunction, options: None, runtime: Runtime) -> NumpyDepthModel:
     """A function from images to maps as a model, for the engine."""
-    return NumpyDepthModel(function, _name(function))
+    return NumpyDepthModel(function, function_name(function))
 
 
 def wrap_sparse_depth(
     function: SparseDepthFunction, options: None, runtime: Runtime
 ) -> NumpySparseDepthModel:
     """A function from images and points to depths as a model, for the engine."""
-    return NumpySparseDepthModel(function, _name(function))
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+    return NumpySparseDepthModel(function, function_name(function))
 
 
 def _metres(returned: Any, who: str) -> NDArray[Any]:

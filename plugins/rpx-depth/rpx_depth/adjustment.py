@@ -14,7 +14,6 @@ from rpx_depth.pixel_errors import Depth, is_depth
 from rpx_depth.regions import Region
 from rpx_depth.types import DepthPair
 
-
 CLIPPED_SHARE = 0.01
 """Above this share of answers beyond infinity, a fit in inverse depth deserves a warning."""
 

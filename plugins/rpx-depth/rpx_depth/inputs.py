@@ -10,13 +10,6 @@ from rpx_core.errors import ModelError
 from rpx_depth.types import SparseDepthQuery
 
 
-def image_size(sample: Sample) -> tuple[int, int]:
-    """Height and width of a sample's image; raises ModelError when it has none."""
-    if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image to predict depth for")
-    return sample.rgb.shape[0], sample.rgb.shape[1]
-
-
 def query_points(sample: Sample) -> NDArray[np.float64]:
     """The points (N, 2) x, y to predict depth for; raises ModelError when none are asked for."""
     if not isinstance(sample.query, SparseDepthQuery):

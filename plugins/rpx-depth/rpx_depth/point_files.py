@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.arrays import NPY_MAGIC, load_array, load_arrays
+from rpx_core.arrays import NPY_MAGIC, encode_npz, load_array, load_arrays
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_depth.assets import parse_numbers
@@ -18,10 +16,8 @@ _KEYS = ("coordinates", "depths")
 
 
 def encode_points(prediction: SparseDepthPrediction) -> bytes:
-    """The `.npz` of both arrays, uncompressed; equal predictions give equal bytes."""
-    buffer = io.BytesIO()
-    np.savez(buffer, coordinates=prediction.coordinates, depths=prediction.depths)
-    return buffer.getvalue()
+    """The `.npz` of both arrays; equal predictions give equal bytes."""
+    return encode_npz({"coordinates": prediction.coordinates, "depths": prediction.depths})
 
 
 def decode_points(data: bytes, name: str) -> SparseDepthPrediction | NDArray[Any]:

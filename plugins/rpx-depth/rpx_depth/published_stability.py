@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.errors import MetricError
+from rpx_core.published_stability import in_plane_angle, score_neighbours
+from rpx_core.stability import Poses
 from rpx_core.warp import turn
 from rpx_depth.pixel_errors import Depth, Mask
 
@@ -26,19 +28,11 @@ def published_temporal_stability_depth(
     are ignored, and a constant map scores 1; `rpx_core.warp.temporal_stability` has neither
     fault. The published code turns the map with OpenCV, which rounds positions to 1/32 pixel.
     """
-    if len(poses) != len(depths):
-        raise MetricError(f"{len(depths)} depth maps with {len(poses)} poses; one each expected")
-    scores = []
-    for index in range(len(depths) - 1):
-        pair = slice(index, index + 2)
-        score = published_pair_score((depths[index], depths[index + 1]), tuple(poses[pair]))
-        scores.append(1.0 if score is None else score)
-    return tuple(scores)
+    scores = score_neighbours(depths, poses, published_pair_score)
+    return tuple(1.0 if score is None else score for score in scores)
 
 
-def published_pair_score(
-    depths: tuple[Depth, Depth], poses: tuple[NDArray[np.float64] | None, ...]
-) -> float | None:
+def published_pair_score(depths: tuple[Depth, Depth], poses: Poses) -> float | None:
     """The published score of two maps, earlier first; None when they share no positive pixel.
 
     A pixel that is not finite is missing, like one of 0.
@@ -48,10 +42,9 @@ def published_pair_score(
         raise MetricError(
             f"adjacent depth maps are {before.shape} and {now.shape}; equal shapes expected"
         )
-    first, second = poses
-    if first is not None and second is not None:
-        relative = np.linalg.inv(first) @ second
-        now = turn(now, float(np.arctan2(relative[1, 0], relative[0, 0])))
+    angle = in_plane_angle(poses)
+    if angle is not None:
+        now = turn(now, angle)
     valid: Mask = (before > 0) & (now > 0)
     if not valid.any():
         return None

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rpx_core.errors import ConfigError, MetricError
-from rpx_depth.boundary import gradient_boundary, relative_boundary
+from rpx_depth.boundary import relative_boundary
 
 depths = arrays(np.float32, (6, 7), elements=st.floats(0, 20, width=32) | st.just(np.nan))
 
@@ -21,10 +21,9 @@ def step(near=1.0, far=2.0) -> np.ndarray:
     return depth
 
 
-@pytest.mark.parametrize("boundary", [gradient_boundary, relative_boundary])
 @pytest.mark.parametrize("shape", [(480, 640), (1, 1), (1, 5), (2, 2)])
-def test_constant_map_has_no_boundary(boundary, shape):
-    assert not boundary(np.full(shape, 3.0, np.float32)).any()
+def test_constant_map_has_no_boundary(shape):
+    assert not relative_boundary(np.full(shape, 3.0, np.float32)).any()
 
 
 def test_only_the_nearer_side_of_a_jump_is_marked():
@@ -66,34 +65,16 @@ def test_relative_boundary_turns_with_the_map(depth):
     np.testing.assert_array_equal(turned, np.rot90(relative_boundary(depth)))
 
 
-def test_gradient_is_central_and_marks_both_sides():
-    expected = [(row, column) for row in range(4) for column in (2, 3)]
-    assert flagged(gradient_boundary(step(1.0, 1.25))) == expected
-
-
-def test_gradient_threshold_is_strict_and_per_pixel():
-    depth = np.array([[1.0, 1.5, 2.0]] * 3)
-    assert not gradient_boundary(depth, 0.5).any()
-    assert flagged(gradient_boundary(depth, 0.499)) == [(row, 1) for row in range(3)]
-
-
-def test_gradient_combines_both_axes():
-    rows, columns = np.mgrid[:3, :3]
-    depth = 1 + 0.08 * rows + 0.08 * columns
-    assert flagged(gradient_boundary(depth, 0.1)) == [(1, 1)]
-
-
 def test_input_is_left_alone():
     depth = step()
     depth[0, 0] = np.nan
     copy = depth.copy()
-    relative_boundary(depth), gradient_boundary(depth)
+    relative_boundary(depth)
     np.testing.assert_array_equal(depth, copy)
 
 
-@pytest.mark.parametrize("boundary", [gradient_boundary, relative_boundary])
-def test_nonsense_is_refused(boundary):
+def test_nonsense_is_refused():
     with pytest.raises(MetricError, match="height x width"):
-        boundary(np.ones(4))
+        relative_boundary(np.ones(4))
     with pytest.raises(ConfigError, match="not positive"):
-        boundary(np.ones((4, 4)), 0.0)
+        relative_boundary(np.ones((4, 4)), 0.0)

@@ -1,7 +1,5 @@
 """What holds for every depth metric, whatever the images."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rpx_core.contracts import Frame, Sample
-from rpx_core.state import decode_state, encode_state, fold
 from rpx_depth.metrics.bins import DepthBins, DepthBinsOptions
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.metrics.quantiles import DepthQuantiles
 from rpx_depth.metrics.stability import DepthStability, PublishedDepthStability
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
+from tests.metric_laws import ROUNDING, check_order, check_split, check_storage, measure_all
 
 SHAPE = (5, 8)
 CAMERA = np.array([[10.0, 0, 3.5], [0, 10, 2], [0, 0, 1]])
@@ -33,6 +31,11 @@ holes = arrays(np.bool_, SHAPE)
 lost = st.sampled_from([0, -1, np.nan, np.inf, -np.inf])
 
 
+def rounding(output: str) -> float:
+    # SILog is the root of a difference: near 0, an ulp of the terms is half of its digits.
+    return 1e-5 if output.startswith("silog") else ROUNDING
+
+
 @st.composite
 def images(draw) -> tuple[np.ndarray, np.ndarray]:
     """A truth with holes and a prediction with abstentions of every kind."""
@@ -49,59 +52,36 @@ def frame(image: tuple[np.ndarray, np.ndarray], number: int) -> Frame:
     return Frame(sample, DepthGroundTruth(image[0]), DepthPrediction(image[1]))
 
 
-def measure_all(metric, recording) -> list:
-    """The states of a recording: of its frames, or of its neighbouring pairs."""
-    frames = [frame(image, number) for number, image in enumerate(recording)]
-    if metric.unit == "pair":
-        found = [metric.measure(*pair) for pair in pairwise(frames)]
-    else:
-        found = [metric.measure(*one) for one in frames]
-    return [state for state in found if state is not None]
+def record(recording) -> list[Frame]:
+    return [frame(image, number) for number, image in enumerate(recording)]
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 @given(recording=st.lists(images(), min_size=2, max_size=4))
 def test_states_survive_bytes_and_results_are_finite(metric, recording):
-    for state in measure_all(metric, recording):
-        values = metric.result(state)
-        stored = decode_state(metric.State, encode_state(state))
-        assert metric.result(stored) == values
-        assert set(values) == set(metric.outputs)
-        assert all(value is None or np.isfinite(value) for value in values.values())
+    check_storage(metric, measure_all(metric, record(recording)))
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 @given(recording=st.lists(images(), min_size=2, max_size=5), data=st.data())
 def test_folds_do_not_depend_on_order_or_split(metric, recording, data):
-    states = measure_all(metric, recording)
-    if not states:
-        return
-    flat = metric.result(fold(states))
-    shuffled = data.draw(st.permutations(states))
-    assert metric.result(fold(shuffled)) == flat
-    cut = data.draw(st.integers(0, len(states)))
-    parts = [part for part in (fold(states[:cut]), fold(states[cut:])) if part is not None]
-    nested = metric.result(fold(parts))
-    assert set(nested) == set(flat)
-    for name, value in flat.items():
-        # SILog is the root of a difference: near 0, an ulp of the terms is half of its digits.
-        tolerance = 1e-5 if name.startswith("silog") else 1e-12
-        want = None if value is None else pytest.approx(value, rel=tolerance, abs=tolerance)
-        assert nested[name] == want, name
+    states = measure_all(metric, record(recording))
+    check_order(metric, states, data)
+    check_split(metric, states, data, rounding)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 @given(recording=st.lists(images(), min_size=2, max_size=3))
 def test_measuring_changes_no_input(metric, recording):
     before = [[array.tobytes() for array in image] for image in recording]
-    measure_all(metric, recording)
+    measure_all(metric, record(recording))
     assert [[array.tobytes() for array in image] for image in recording] == before
 
 
 @given(truth=depths, no_truth=holes)
 def test_truth_as_prediction_is_perfect(truth, no_truth):
     truth[no_truth] = 0
-    for state in measure_all(ERRORS, [(truth, truth)]):
+    for state in measure_all(ERRORS, record([(truth, truth)])):
         values = ERRORS.result(state)
         bests = {name: out.best for name, out in ERRORS.outputs.items()}
         assert values == bests
@@ -110,7 +90,7 @@ def test_truth_as_prediction_is_perfect(truth, no_truth):
 @given(truth=depths, no_truth=holes, share=st.sampled_from([0.02, 0.1, 0.3]))
 def test_scaling_a_perfect_prediction_costs_what_it_is_off(truth, no_truth, share):
     truth[no_truth] = 0
-    for state in measure_all(ERRORS, [(truth, truth * (1.0 + np.float64(share)))]):
+    for state in measure_all(ERRORS, record([(truth, truth * (1.0 + np.float64(share)))])):
         values = ERRORS.result(state)
         assert values["absrel"] == pytest.approx(share)
         assert values["mae"] == pytest.approx(share * truth[truth > 0].mean(dtype=np.float64))
@@ -121,7 +101,7 @@ def test_scaling_a_perfect_prediction_costs_what_it_is_off(truth, no_truth, shar
 @given(truth=depths, no_truth=holes, noise=arrays(np.float64, SHAPE, elements=st.floats(0.9, 1.2)))
 def test_noise_costs_its_own_size(truth, no_truth, noise):
     truth[no_truth] = 0
-    for state in measure_all(ERRORS, [(truth, truth * noise)]):
+    for state in measure_all(ERRORS, record([(truth, truth * noise)])):
         values, size = ERRORS.result(state), np.abs(noise - 1)[truth > 0]
         assert values["absrel"] == pytest.approx(size.mean())
         assert values["delta1"] == 1
@@ -132,7 +112,7 @@ def test_noise_costs_its_own_size(truth, no_truth, noise):
 def test_dropped_pixels_cost_coverage(truth, no_truth, dropped):
     truth[no_truth] = 0
     prediction = np.where(dropped, np.nan, truth)
-    for state in measure_all(ERRORS, [(truth, prediction)]):
+    for state in measure_all(ERRORS, record([(truth, prediction)])):
         values, answered = ERRORS.result(state), ~dropped[truth > 0]
         assert values["coverage"] == pytest.approx(answered.mean())
         assert values["delta1_of_truth"] == pytest.approx(answered.mean())
@@ -146,7 +126,9 @@ def test_moving_answers_away_from_the_truth_worsens_every_error(image, further):
     # An answer must stay one: those that would cross zero are left where they are.
     moved = np.where(moved > 0, moved, prediction)
     for near, far in zip(
-        measure_all(ERRORS, [image]), measure_all(ERRORS, [(truth, moved)]), strict=True
+        measure_all(ERRORS, record([image])),
+        measure_all(ERRORS, record([(truth, moved)])),
+        strict=True,
     ):
         before, after = ERRORS.result(near), ERRORS.result(far)
         assert after["coverage"] == before["coverage"]
@@ -162,7 +144,7 @@ def test_moving_answers_away_from_the_truth_worsens_every_error(image, further):
 def test_dropping_answers_never_raises_what_counts_them(image, dropped):
     truth, prediction = image
     fewer = np.where(dropped, np.nan, prediction)
-    pair = [measure_all(ERRORS, [one]) for one in (image, (truth, fewer))]
+    pair = [measure_all(ERRORS, record([one])) for one in (image, (truth, fewer))]
     for whole, part in zip(*pair, strict=True):
         before, after = ERRORS.result(whole), ERRORS.result(part)
         assert after["coverage"] <= before["coverage"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Sample, Undefined
 from rpx_core.errors import ConfigError
 from rpx_core.state import decode_state, encode_state, fold
 from rpx_depth.metrics.bins import DepthBins, DepthBinsOptions
@@ -15,6 +15,7 @@ from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.metrics.quantiles import DepthQuantiles
 from rpx_depth.pixel_errors import DepthSums
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
+from tests.metric_laws import defined
 
 DATA = Path(__file__).parent / "data"
 CASES = {case["id"]: case for case in json.loads((DATA / "depth_golden.json").read_text())["cases"]}
@@ -36,7 +37,7 @@ def values(metric, truth, prediction) -> dict:
 
 def image_mean(metric, states, name) -> tuple[float | None, int]:
     """What the aggregate `sample` is: the mean over defined images, and how many they are."""
-    found = [metric.result(state)[name] for state in states if state is not None]
+    found = [metric.result(state)[name] for state in defined(states)]
     found = [value for value in found if value is not None]
     return (math.fsum(found) / len(found) if found else None), len(found)
 
@@ -76,18 +77,19 @@ def test_truth_is_a_perfect_prediction(metric):
 # RW-035
 def test_frame_without_truth_is_undefined_and_lifts_no_mean():
     states = [measure(ERRORS, [2, 2], [2, 4.0]), measure(ERRORS, [0, 0], [1, 1.0])]
-    assert states[1] is None
+    assert states[1] == Undefined("no pixel has a true depth")
     for name in ("delta1", "absrel"):
         assert image_mean(ERRORS, states, name) == (0.5, 1)
 
 
 @pytest.mark.parametrize("metric", [ERRORS, ranges(), DepthQuantiles()])
 def test_image_without_truth_is_undefined_for_every_metric(metric):
-    assert measure(metric, np.zeros((3, 4)), np.ones((3, 4))) is None
+    assert isinstance(measure(metric, np.zeros((3, 4)), np.ones((3, 4))), Undefined)
 
 
 def test_truth_outside_all_ranges_is_undefined():
-    assert measure(ranges(), np.full((20, 20), 7), np.full((20, 20), 7.0)) is None
+    beyond = measure(ranges(), np.full((20, 20), 7), np.full((20, 20), 7.0))
+    assert beyond == Undefined("no true depth lies in any range")
 
 
 # RW-038
@@ -112,9 +114,10 @@ def test_abstaining_costs_coverage_and_hits():
 @pytest.mark.parametrize("nothing", [np.nan, np.inf, -np.inf, 0.0, -1.0])
 def test_only_coverage_is_defined_without_answers(nothing):
     got = values(ERRORS, [1, 2, 3], [nothing] * 3)
-    defined = {name: value for name, value in got.items() if value is not None}
-    assert defined == {"coverage": 0, "delta1_of_truth": 0}
-    assert measure(DepthQuantiles(), [1, 2, 3], [nothing] * 3) is None
+    told = {name: value for name, value in got.items() if value is not None}
+    assert told == {"coverage": 0, "delta1_of_truth": 0}
+    unanswered = Undefined("no pixel with a true depth is answered")
+    assert measure(DepthQuantiles(), [1, 2, 3], [nothing] * 3) == unanswered
 
 
 # RW-044
@@ -147,7 +150,7 @@ def test_reduced_state_of_the_reference_is_our_fold():
     pairs = [pair for pair in case["inputs"]["rank0"] if pair is not None]
     states = [measure(ERRORS, INPUTS[truth], INPUTS[pred]) for pred, truth in pairs]
     states.append(measure(ERRORS, np.zeros((2, 2)), np.ones((2, 2))))
-    stored = [decode_state(DepthSums, encode_state(state)) for state in states if state is not None]
+    stored = [decode_state(DepthSums, encode_state(state)) for state in defined(states)]
     expected = case["expected"]["rank0_summary"]["standard"]
     pooled = ERRORS.result(fold(stored))
     for name, value in expected["pixel_pool"].items():

@@ -1,12 +1,12 @@
 """Whole runs from the command line, on a made-up recording and on the real stereo pair."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rpx_core.images import encode_png
+from tests.commands import captions, numbers, rpx
 
 MODELS = """
 import numpy as np
@@ -20,7 +20,7 @@ def in_millimetres(rgb):
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory, rpx) -> Path:
+def work(tmp_path_factory) -> Path:
     """A folder with two sequences of three frames, their manifest, and two models."""
     root = tmp_path_factory.mktemp("work")
     rng = np.random.default_rng(0)
@@ -38,11 +38,7 @@ def work(tmp_path_factory, rpx) -> Path:
     return root
 
 
-def numbers(outcome: dict) -> dict[str, float | None]:
-    return {number["address"]: number["value"] for number in outcome["runs"][0]["numbers"]}
-
-
-def test_depth_files_as_predictions_are_perfect(rpx, work):
+def test_depth_files_as_predictions_are_perfect(work):
     outcome = rpx(
         work, "score", "--task", "monocular_depth", "--data", "data/set.json",
         "--predictions", "data/depth", "--set", "options.prediction_scale=0.001",
@@ -55,7 +51,7 @@ def test_depth_files_as_predictions_are_perfect(rpx, work):
         assert got[f"depth.coverage@{aggregate}"] == 1
 
 
-def test_integer_predictions_of_unknown_unit_fail_every_sample(rpx, work):
+def test_integer_predictions_of_unknown_unit_fail_every_sample(work):
     outcome = rpx(
         work, "score", "--task", "monocular_depth", "--data", "data/set.json",
         "--predictions", "data/depth", "--output", "unitless", expect=3,
@@ -65,7 +61,7 @@ def test_integer_predictions_of_unknown_unit_fail_every_sample(rpx, work):
     assert numbers(outcome)["depth.absrel@sample"] is None
 
 
-def test_saved_predictions_score_like_the_run_that_saved_them(rpx, work):
+def test_saved_predictions_score_like_the_run_that_saved_them(work):
     run = rpx(
         work, "run", "--model", "models.py:half", "--data", "data/set.json", "--save-predictions",
         "--set", "align=median", "--output", "saved",
@@ -80,7 +76,7 @@ def test_saved_predictions_score_like_the_run_that_saved_them(rpx, work):
 
 
 # RW-047
-def test_millimetres_against_metres_are_warned_about(rpx, work):
+def test_millimetres_against_metres_are_warned_about(work):
     outcome = rpx(
         work, "run", "--model", "models.py:in_millimetres", "--data", "data/set.json",
         "--output", "unit",
@@ -88,7 +84,7 @@ def test_millimetres_against_metres_are_warned_about(rpx, work):
     assert any("scale_ratio" in warning for warning in outcome["runs"][0]["warnings"])
 
 
-def test_protocol_names_what_its_crop_cannot_be_applied_to(rpx, work):
+def test_protocol_names_what_its_crop_cannot_be_applied_to(work):
     outcome = rpx(
         work, "run", "--model", "models.py:half", "--data", "data/set.json",
         "--protocol", "nyu-eigen-1", "--output", "crop", expect=3,
@@ -97,14 +93,9 @@ def test_protocol_names_what_its_crop_cannot_be_applied_to(rpx, work):
     assert "480x640" in row
 
 
-def test_stereo_on_the_real_pair_from_the_command_line(rpx, work):
+def test_stereo_on_the_real_pair_from_the_command_line(work):
     outcome = rpx(work, "run", "--model", "stereo-sgbm", "--data", "motorcycle", "--output", "real")
     got = numbers(outcome)
     assert 0.0140 <= got["depth.absrel@sample"] <= 0.0155
     assert 0.85 <= got["depth.coverage@sample"] <= 0.89
-    captions = [
-        picture["caption"]
-        for index in work.glob("real/*/previews/*/pictures.json")
-        for picture in json.loads(index.read_text())
-    ]
-    assert captions == ["rgb", "ground truth", "prediction", "error"]
+    assert captions(work / "real") == [["rgb", "ground truth", "prediction", "error"]]

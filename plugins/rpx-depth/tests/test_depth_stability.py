@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rpx_core.contracts import Frame, Sample
+from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_core.geometry import opencv_from_t265
 from rpx_core.state import fold
 from rpx_depth.metrics.stability import DepthStability, PublishedDepthStability
@@ -74,17 +74,29 @@ def test_a_still_camera_before_a_still_scene_has_no_score():
     assert still == {"ts": None, "ts_coverage": 1}
 
 
-@pytest.mark.parametrize("missing", ["pose", "intrinsics"])
-def test_pair_without_camera_is_undefined(missing):
+@pytest.mark.parametrize("answer", [np.nan, np.inf, 0.0, -1.0])
+def test_an_answer_that_is_no_depth_is_none(answer):
+    later = wall(0.5)
+    later[10, 20] = answer
+    whole = METRIC.measure(frame(wall(0), wall(0)), frame(wall(0.5), wall(0.5)))
+    part = METRIC.measure(frame(wall(0), wall(0)), frame(wall(0.5), later))
+    assert (part.answered, part.error) == (whole.answered - 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [("pose", "the camera pose is not known"), ("intrinsics", "the intrinsics are not known")],
+)
+def test_pair_without_camera_says_what_is_missing(missing, reason):
     lost = frame(wall(0.5), wall(0.5), **{missing: None})
     whole = frame(wall(0), wall(0))
-    assert METRIC.measure(whole, lost) is None
-    assert METRIC.measure(lost, whole) is None
+    assert METRIC.measure(whole, lost) == METRIC.measure(lost, whole) == Undefined(reason)
 
 
 def test_pair_whose_first_frame_has_no_truth_is_undefined():
     nothing = frame(np.zeros((30, 40)), wall(0), pose_at(0))
-    assert METRIC.measure(nothing, frame(wall(0.5), wall(0.5))) is None
+    measured = METRIC.measure(nothing, frame(wall(0.5), wall(0.5)))
+    assert measured == Undefined("no pixel of the earlier frame has a depth")
 
 
 def test_mean_over_pairs_and_pooled_pixels_differ():
@@ -105,7 +117,7 @@ def test_published_worked_example():
 
 def test_published_rule_is_undefined_where_the_function_says_one():
     frames = [frame(wall(0), np.zeros((30, 40))), frame(wall(0), np.ones((30, 40)))]
-    assert PUBLISHED.measure(*frames) is None
+    assert PUBLISHED.measure(*frames) == Undefined("the two maps share no depth")
     maps = [one.prediction.depth_map for one in frames]
     assert compute_temporal_stability_depth(maps, [None, None]).ts_score == 1
 

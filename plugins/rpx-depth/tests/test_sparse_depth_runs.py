@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rpx_core.images import encode_png
+from tests.commands import numbers, rpx
 
 MODELS = """
 import numpy as np
@@ -36,11 +37,7 @@ def work(tmp_path_factory) -> Path:
     return root
 
 
-def numbers(outcome: dict) -> dict[str, float | None]:
-    return {number["address"]: number["value"] for number in outcome["runs"][0]["numbers"]}
-
-
-def test_true_depths_as_prediction_files_are_perfect(rpx, work):
+def test_true_depths_as_prediction_files_are_perfect(work):
     truth = work / "truth"
     truth.mkdir()
     for sample in json.loads((work / "set.json").read_text())["samples"]:
@@ -56,7 +53,7 @@ def test_true_depths_as_prediction_files_are_perfect(rpx, work):
         assert got[address] == 0
 
 
-def test_saved_predictions_score_like_the_run_that_saved_them(rpx, work):
+def test_saved_predictions_score_like_the_run_that_saved_them(work):
     common = ("--data", "set.json", "--set", "align=median")
     run = rpx(
         work, "run", *common, "--model", "models.py:guess", "--save-predictions", "--output", "a"
@@ -71,7 +68,7 @@ def test_saved_predictions_score_like_the_run_that_saved_them(rpx, work):
     assert numbers(run)["depth.absrel@sample"] > 0
 
 
-def test_temporal_stability_has_a_reason_instead_of_a_value(rpx, work):
+def test_temporal_stability_has_a_reason_instead_of_a_value(work):
     outcome = rpx(work, "run", "--data", "set.json", "--output", "stable")
     folder = work / outcome["runs"][0]["run"]
     result = json.loads((folder / "report" / "result.json").read_text())
@@ -80,7 +77,7 @@ def test_temporal_stability_has_a_reason_instead_of_a_value(rpx, work):
     assert ts["reason"]
 
 
-def test_stereo_at_points_of_the_real_pair(rpx, work):
+def test_stereo_at_points_of_the_real_pair(work):
     outcome = rpx(work, "run", "--model", "stereo-sgbm-points", "--data", "motorcycle")
     got = numbers(outcome)
     assert 0.0140 <= got["depth.absrel@sample"] <= 0.0160

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from rpx_detection.average_precision import score_classes
-from rpx_detection.criteria import COCO_CAPS, COCO_SIZES, Criteria
+from rpx_core.ranking.means import COCO_RULES
+from rpx_core.ranking.ranked_list import DetectionColumns, ImageBatch, ObjectColumns, rank
+from rpx_detection.box_batch import box_batch
 from rpx_detection.metrics.average_precision import CocoDetection
-from rpx_detection.ranked_list import DetectionColumns, ImageBatch, ObjectColumns, rank
 
 Set = dict[str, Any]
 STORED = 24
@@ -101,8 +101,7 @@ def evaluate_ours(one: Set) -> tuple[list[float], Any, Any]:
     metric = CocoDetection()
     values = metric.result(metric.measure_block(batch))
     numbers = [-1.0 if value is None else float(value) for value in list(values.values())[:12]]
-    ranked = rank(batch, Criteria(sizes=COCO_SIZES, ties="given"))
-    scores = score_classes(ranked, 10, COCO_CAPS, group_ties=False)
+    scores = COCO_RULES.score(rank(batch, COCO_RULES.criteria))
     precision = -np.ones((10, 101, one["classes"], 4))
     recall = -np.ones((10, one["classes"], 4, 3))
     for row, label in enumerate(scores.classes.tolist()):
@@ -119,13 +118,14 @@ def make_batch(one: Set) -> ImageBatch:
         for kind, columns in (("objects", 8), ("detections", 7))
     )
     crowds = objects[:, 7] > 0
-    return ImageBatch(
+    return box_batch(
         ObjectColumns(*_columns(objects, objects[:, 6]), crowds, crowds),
         DetectionColumns(
             *_columns(detections, detections[:, 4] * detections[:, 5]),
             detections[:, 6],
             np.zeros(len(detections), np.bool_),
         ),
+        objects[:, 4] * objects[:, 5],
         np.arange(one["classes"]),
         one["images"],
     )
@@ -134,7 +134,7 @@ def make_batch(one: Set) -> ImageBatch:
 def _columns(rows: NDArray[np.float64], areas: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
     x, y, width, height = rows[:, 2:6].T
     boxes = np.stack([x, y, x + width, y + height], axis=1)
-    return rows[:, 0].astype(np.intp), rows[:, 1].astype(np.intp), boxes, width * height, areas
+    return rows[:, 0].astype(np.intp), rows[:, 1].astype(np.intp), areas, boxes
 
 
 def main() -> None:

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.adapters import function_name, image_copy
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_detection.boxes import Layout, Space
@@ -69,7 +69,7 @@ class NumpyDetectionModel:
     def _predict(self, sample: Sample) -> DetectionPrediction:
         vocabulary = sample.query.vocabulary if isinstance(sample.query, DetectionQuery) else ()
         extra = (list(vocabulary),) if self._asks_vocabulary else ()
-        answer = self._function(_own_image(sample), *extra)
+        answer = self._function(image_copy(sample), *extra)
         boxes, scores, labels = _parts(answer, ("boxes", "scores", "labels"), self.name, sample)
         stored = StoredDetections(boxes, scores, self._format.layout, self._format.space, labels)
         return _checked(
@@ -101,7 +101,7 @@ class NumpyGroundingModel:
     def _predict(self, sample: Sample) -> VisualGroundingPrediction:
         if not isinstance(sample.query, GroundingQuery):
             raise AdapterError(f"sample {sample.id}: its query is no expression")
-        answer = self._function(_own_image(sample), sample.query.text)
+        answer = self._function(image_copy(sample), sample.query.text)
         boxes, scores = _parts(answer, ("boxes", "scores"), self.name, sample)
         stored = StoredBoxes(boxes, scores, self._format.layout, self._format.space)
         return _checked(lambda: canonical_grounding(stored, sample), self.name)
@@ -111,14 +111,14 @@ def wrap_detector(
     function: DetectionFunction, options: BoxFormat, runtime: Runtime
 ) -> NumpyDetectionModel:
     """The function as a detector, for the engine."""
-    return NumpyDetectionModel(function, _name_of(function), "object_detection", options)
+    return NumpyDetectionModel(function, function_name(function), "object_detection", options)
 
 
 def wrap_grounder(
     function: GroundingFunction, options: BoxFormat, runtime: Runtime
 ) -> NumpyGroundingModel:
     """The function as a grounding model, for the engine."""
-    return NumpyGroundingModel(function, _name_of(function), options)
+    return NumpyGroundingModel(function, function_name(function), options)
 
 
 def _parts(answer: Any, keys: Sequence[str], name: str, sample: Sample) -> list[Any]:
@@ -147,13 +147,6 @@ def _checked(convert: Callable[[], Checked], name: str) -> Checked:
         raise AdapterError(f"{error.message} (returned by {name})", hint=error.hint) from error
 
 
-def _own_image(sample: Sample) -> Any:
-    if sample.rgb is None:
-        raise AdapterError(f"sample {sample.id}: has no image")
-    # A copy: what the function scribbles on its input must not reach the report.
-    return np.array(sample.rgb)
-
-
 def _takes_second(function: Callable[..., Any]) -> bool:
     """Whether a function must be given a second positional value, or names it vocabulary."""
     try:
@@ -168,7 +161,3 @@ def _takes_second(function: Callable[..., Any]) -> bool:
     required = [parameter for parameter in positional if parameter.default is parameter.empty]
     second = positional[1].name if len(positional) > 1 else None
     return len(required) > 1 or second == "vocabulary"
-
-
-def _name_of(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)

@@ -16,17 +16,6 @@ Boxes = NDArray[np.float64]
 Layout = Literal["xyxy", "xywh", "cxcywh"]
 Space = Literal["pixels", "unit", "thousand"]
 
-ALMOST_ONE = 1 - 1e-10
-"""COCO's slack: an overlap of 1 may come out a rounding error short of it."""
-
-
-def reaches(overlap: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
-    """Whether overlaps count as a match: at least the threshold, which is never above 1 - 1e-10.
-
-    The one rule of this package, for detection and grounding alike.
-    """
-    return overlap >= min(threshold, ALMOST_ONE)
-
 
 def areas_of(boxes: Boxes) -> NDArray[np.float64]:
     """Area of each box (N, 4) in pixels; 0 where it is empty or inverted."""

@@ -19,14 +19,12 @@ import click
 import numpy as np
 
 from rpx_core.documents import read_json
-from rpx_core.errors import ManifestError, RPXError
+from rpx_core.errors import ManifestError, RPXError, first_few
 from rpx_core.files import quote, write_atomic
 from rpx_core.predictions import file_stem
 from rpx_detection.coco_files import LIMIT, Annotations, read_annotations
 from rpx_detection.prediction_files import write_detections
 from rpx_detection.types import DetectionPrediction
-
-_SHOWN = 10
 
 
 @click.command(help=__doc__.partition("\n")[0])
@@ -74,10 +72,10 @@ def _check_ids(path: Path, key: str, listed: Sequence[Any], known: Any) -> None:
     ]
     if unknown:
         kinds = ", ".join(sorted({type(value).__name__ for value in unknown}))
-        few = ", ".join(dict.fromkeys(map(quote, unknown[:_SHOWN])))
+        few = first_few(list(dict.fromkeys(map(quote, unknown))))
         raise ManifestError(
             f"{path}: {len(unknown)} results have a {key} that is not annotated: {few} ({kinds})",
-            hint=f"annotated are int: {', '.join(map(str, list(known)[:_SHOWN]))}, ...",
+            hint=f"annotated are int: {first_few(list(map(str, known)))}",
         )
 
 

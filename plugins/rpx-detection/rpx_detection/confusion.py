@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_detection.boxes import areas_of, intersections, pairwise_iou, reaches
+from rpx_core.ranking.criteria import reaches
+from rpx_core.ranking.matching import Flags, Floats, Indices
+from rpx_detection.boxes import areas_of, intersections, pairwise_iou
 from rpx_detection.evidence import annotated_detections, as_text, ignored_objects
-from rpx_detection.matching import Flags, Floats, Indices
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
 
 

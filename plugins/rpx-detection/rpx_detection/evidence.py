@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import MetricError
+from rpx_core.ranking.matching import Flags
+from rpx_core.ranking.ranked_list import DetectionColumns, ImageBatch, ObjectColumns
+from rpx_detection.box_batch import box_batch
 from rpx_detection.boxes import areas_of
-from rpx_detection.matching import Flags
-from rpx_detection.ranked_list import DetectionColumns, ImageBatch, ObjectColumns
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
 
 AreaSource = Literal["annotation", "box"]
@@ -34,21 +35,17 @@ def image_batch(
     classes, labels = np.unique(names, return_inverse=True)
     wanted, found = labels[: len(truth.labels)], labels[len(truth.labels) :][annotated]
     boxes = np.asarray(prediction.boxes, np.float64).reshape(-1, 4)[annotated]
-    extents = areas_of(boxes)
     shown = names[len(truth.labels) :][annotated]
-    return ImageBatch(
-        objects=_objects(truth, wanted, area),
-        detections=DetectionColumns(
-            images=np.zeros(len(boxes), np.intp),
-            labels=found,
-            boxes=boxes,
-            extents=extents,
-            areas=extents,
-            scores=np.asarray(prediction.scores, np.float64)[annotated],
-            excused=np.isin(shown, as_text(sorted(truth.not_exhaustive_labels))),
-        ),
-        classes=classes,
+    objects, extents = _objects(truth, wanted, area)
+    detections = DetectionColumns(
+        images=np.zeros(len(boxes), np.intp),
+        labels=found,
+        areas=areas_of(boxes),
+        positions=boxes,
+        scores=np.asarray(prediction.scores, np.float64)[annotated],
+        excused=np.isin(shown, as_text(sorted(truth.not_exhaustive_labels))),
     )
+    return box_batch(objects, detections, extents, classes)
 
 
 def check_lengths(
@@ -96,19 +93,20 @@ def as_text(labels: list[str]) -> NDArray[np.str_]:
 
 def _objects(
     truth: DetectionGroundTruth, labels: NDArray[np.intp], area: AreaSource
-) -> ObjectColumns:
+) -> tuple[ObjectColumns, NDArray[np.float64]]:
+    """The objects, and the areas of their boxes."""
     boxes = np.asarray(truth.boxes, np.float64).reshape(-1, 4)
     extents = areas_of(boxes)
     annotated = area == "annotation" and truth.area is not None
-    return ObjectColumns(
+    objects = ObjectColumns(
         images=np.zeros(len(boxes), np.intp),
         labels=labels,
-        boxes=boxes,
-        extents=extents,
         areas=np.asarray(truth.area, np.float64) if annotated else extents,
+        positions=boxes,
         crowds=_flags(truth.crowd, truth),
         ignored=ignored_objects(truth),
     )
+    return objects, extents
 
 
 def _flags(values: Flags | None, truth: DetectionGroundTruth) -> Flags:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rpx_detection.matching import Flags, Floats
-from rpx_detection.ranked_list import RankedList, unpack
+from rpx_core.ranking.matching import Flags, Floats
+from rpx_core.ranking.ranked_list import RankedList, unpack
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Sample
 from rpx_core.errors import ModelError
 from rpx_detection.boxes import Boxes, Layout, Space, to_pixels
@@ -55,13 +56,6 @@ def canonical_detections(
             f"{_count(len(labels), 'label', 'labels')}; one label per box was expected"
         )
     return DetectionPrediction(boxes, scores, tuple(normalise(label, rule) for label in labels))
-
-
-def image_size(sample: Sample) -> tuple[int, int]:
-    """Height and width of a sample's image; raises ModelError when it has none."""
-    if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image")
-    return sample.rgb.shape[0], sample.rgb.shape[1]
 
 
 def _boxes(stored: StoredBoxes, sample: Sample) -> Boxes:

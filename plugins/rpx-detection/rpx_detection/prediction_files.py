@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from rpx_core.arrays import load_arrays
-from rpx_core.documents import read_json, to_json
+from rpx_core.documents import read_json, read_text, to_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import quote
 from rpx_detection.boxes import Layout, Space
@@ -92,11 +92,7 @@ def _format_of(table: Mapping[str, Any], name: str) -> tuple[Layout, Space]:
 
 def _read_yolo(data: bytes, name: str) -> StoredDetections:
     rows = []
-    try:
-        lines = data.decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise ManifestError(f"{name}: is not text: {error}") from error
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(data, source=name).splitlines(), 1):
         words = line.split()
         if not words:
             continue

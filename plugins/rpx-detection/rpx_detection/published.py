@@ -11,6 +11,12 @@ from rpx_detection.adapters import (
     NumpyDetectionModel,
     NumpyGroundingModel,
 )
+from rpx_detection.tracking.published import (
+    Tracklet,
+    TrackletGroundTruth,
+    TrackletPrediction,
+    make_numpy_tracking_model,
+)
 from rpx_detection.types import (
     DetectionGroundTruth,
     DetectionPrediction,
@@ -21,10 +27,14 @@ from rpx_detection.types import (
 __all__ = [
     "DetectionGroundTruth",
     "DetectionPrediction",
+    "Tracklet",
+    "TrackletGroundTruth",
+    "TrackletPrediction",
     "VisualGroundingGroundTruth",
     "VisualGroundingPrediction",
     "make_numpy_detection_model",
     "make_numpy_grounding_model",
+    "make_numpy_tracking_model",
 ]
 
 _DETECTION = (TaskType.OBJECT_DETECTION, TaskType.OPEN_VOCAB_DETECTION)

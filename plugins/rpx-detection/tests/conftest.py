@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,6 @@ import numpy as np
 import pytest
 
 from rpx_core.contracts import Sample
-from rpx_core.files import Files
-from rpx_core.images import encode_png
-from rpx_core.manifest import build_manifest
 from rpx_detection.detection import (
     ObjectDetection,
     ObjectDetectionOptions,
@@ -22,6 +18,8 @@ from rpx_detection.detection import (
 )
 from rpx_detection.grounding import VisualGrounding
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
+from tests.dataset_folder import RecordFolder
+from tests.metric_laws import defined
 
 Box = Sequence[float]
 
@@ -41,50 +39,26 @@ def prediction_of(*detections: tuple[str, Box, float]) -> DetectionPrediction:
     )
 
 
-class DetectionFolder:
+class DetectionFolder(RecordFolder):
     """A manifest of one record in a folder, and what each task makes of it."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.header: dict[str, Any] = {"tasks": ["object_detection", "visual_grounding"]}
-        self.keys: dict[str, Any] = {"id": "scene1_clutter_00007", "scene": "scene1", "phase": 0}
-
-    def put(self, key: str, name: str, content: bytes) -> None:
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        self.keys[key] = name
-
-    def put_json(self, key: str, content: Any) -> None:
-        self.put(key, f"{key}.json", json.dumps(content).encode())
-
-    def put_rgb(self, height: int = 60, width: int = 80) -> None:
-        self.put("rgb", "rgb.png", encode_png(np.full((height, width, 3), 90, np.uint8)))
-
     def load(self, **options: Any) -> Sample:
-        return self._load(ObjectDetection(ObjectDetectionOptions(**options)))
+        return self.load_only(ObjectDetection(ObjectDetectionOptions(**options)))
 
     def load_open(self, **options: Any) -> Sample:
-        return self._load(OpenVocabDetection(OpenVocabDetectionOptions(**options)))
+        return self.load_only(OpenVocabDetection(OpenVocabDetectionOptions(**options)))
 
     def load_grounding(self) -> list[Sample]:
-        task, files = VisualGrounding(), Files(self.root)
-        return [task.load(record, files) for record in task.arrange(self._records(), files)]
-
-    def _load(self, task: ObjectDetection) -> Sample:
-        (record,) = self._records()
-        return task.load(record, Files(self.root))
-
-    def _records(self) -> list[Any]:
-        known = ("negative_labels", "not_exhaustive_labels")
-        manifest = build_manifest(self.header, [self.keys], root=self.root, known=known)
-        return manifest.records(manifest.entries)
+        return self.load_all(VisualGrounding())
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> DetectionFolder:
-    found = DetectionFolder(tmp_path)
-    found.put_rgb()
+    """A record with a 60x80 image."""
+    known = ("negative_labels", "not_exhaustive_labels")
+    tasks = ["object_detection", "visual_grounding"]
+    found = DetectionFolder(tmp_path, known=known, tasks=tasks)
+    found.put_rgb((60, 80))
     return found
 
 
@@ -109,6 +83,6 @@ def pooled() -> Callable[..., dict[str, float | None]]:
         states = [
             metric.measure(Sample(f"s{number}"), *image) for number, image in enumerate(images)
         ]
-        return dict(metric.result(fold([state for state in states if state is not None])))
+        return dict(metric.result(fold(defined(states))))
 
     return evaluate

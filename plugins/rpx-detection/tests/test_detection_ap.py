@@ -8,13 +8,14 @@ import pytest
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import ConfigError, MetricError
+from rpx_core.ranking.ranked_list import DetectionColumns, ImageBatch, ObjectColumns
 from rpx_core.state import fold
-from rpx_detection.evidence import image_batch
+from rpx_detection.box_batch import box_batch
+from rpx_detection.boxes import areas_of
 from rpx_detection.metrics.average_precision import ClassAgnosticAP, CocoDetection, DetectionAP
 from rpx_detection.metrics.f1 import DetectionF1, DetectionF1Options
 from rpx_detection.metrics.per_class import DetectionPerClass, PerClassOptions
 from rpx_detection.metrics.rules import DetectionAPOptions
-from rpx_detection.ranked_list import DetectionColumns, ImageBatch, ObjectColumns
 from rpx_detection.types import DetectionPrediction
 
 GOLDEN = json.loads((Path(__file__).parent / "data" / "coco_golden.json").read_bytes())
@@ -28,7 +29,7 @@ SMALL, NEXT, FAR = (0, 0, 20, 20), (30, 30, 50, 50), (70, 70, 90, 90)
 def columns_of(rows, areas):
     x, y, width, height = rows[:, 2:6].T
     boxes = np.stack([x, y, x + width, y + height], axis=1)
-    return rows[:, 0].astype(np.intp), rows[:, 1].astype(np.intp), boxes, width * height, areas
+    return rows[:, 0].astype(np.intp), rows[:, 1].astype(np.intp), areas, boxes
 
 
 def batch_of(one) -> ImageBatch:
@@ -36,10 +37,11 @@ def batch_of(one) -> ImageBatch:
     objects = np.array(one["objects"], np.float64).reshape(-1, 8)
     detections = np.array(one["detections"], np.float64).reshape(-1, 7)
     crowds, plain = objects[:, 7] > 0, np.zeros(len(detections), np.bool_)
-    extents = detections[:, 4] * detections[:, 5]
-    return ImageBatch(
+    extents, found = (rows[:, 4] * rows[:, 5] for rows in (objects, detections))
+    return box_batch(
         ObjectColumns(*columns_of(objects, objects[:, 6]), crowds, crowds),
-        DetectionColumns(*columns_of(detections, extents), detections[:, 6], plain),
+        DetectionColumns(*columns_of(detections, found), detections[:, 6], plain),
+        extents,
         np.arange(one["classes"]),
         one["images"],
     )
@@ -313,30 +315,22 @@ def test_single_images_join_to_the_block(truth, prediction):
         (truth(), prediction()),
         (truth(("a", SMALL)), prediction(("a", SMALL, 0.5))),
     ]
-    joined = fold([AP.measure(Sample("s"), *image) for image in images])
-    parts = [image_batch(Sample("s"), *image) for image in images]
-    classes = np.array(["a", "b", "c"])
+    objects = np.array([[0, 1, *SMALL], [0, 0, *NEXT], [2, 0, *SMALL]], np.float64)
+    answers = np.array([[0, 0, *NEXT], [0, 2, *FAR], [2, 0, *SMALL]], np.float64)
 
-    def stack(kind, name):
-        columns = [getattr(getattr(part, kind), name) for part in parts]
-        if name == "labels":
-            columns = [
-                np.searchsorted(classes, part.classes[labels])
-                for part, labels in zip(parts, columns, strict=True)
-            ]
-        if name == "images":
-            columns = [column + number for number, column in enumerate(columns)]
-        return np.concatenate(columns)
+    def columns(rows):
+        return *rows[:, :2].astype(np.intp).T, areas_of(rows[:, 2:]), rows[:, 2:]
 
+    none = np.zeros(3, np.bool_)
     block = AP.measure_block(
-        ImageBatch(
-            ObjectColumns(*(stack("objects", name) for name in ObjectColumns.__match_args__)),
-            DetectionColumns(
-                *(stack("detections", name) for name in DetectionColumns.__match_args__)
-            ),
-            classes,
+        box_batch(
+            ObjectColumns(*columns(objects), none, none),
+            DetectionColumns(*columns(answers), np.array([0.5, 0.4, 0.5]), none),
+            areas_of(objects[:, 2:]),
+            np.array(["a", "b", "c"]),
             len(images),
         )
     )
+    joined = fold([AP.measure(Sample("s"), *image) for image in images])
     for name in vars(block):
         assert np.array_equal(getattr(block, name), getattr(joined, name)), name

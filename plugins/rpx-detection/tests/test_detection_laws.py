@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rpx_core.contracts import Sample
-from rpx_core.measure import evaluate
-from rpx_core.state import decode_state, encode_state, fold
+from rpx_core.contracts import Frame, Sample
+from rpx_core.state import fold
 from rpx_detection.metrics.average_precision import ClassAgnosticAP, CocoDetection, DetectionAP
 from rpx_detection.metrics.checks import DetectionChecks
 from rpx_detection.metrics.confusion import DetectionConfusion, DetectionConfusionOptions
@@ -22,6 +21,7 @@ from rpx_detection.types import (
     VisualGroundingGroundTruth,
     VisualGroundingPrediction,
 )
+from tests import metric_laws as laws
 
 AP = DetectionAP(DetectionAPOptions())
 COCO = CocoDetection()
@@ -100,8 +100,8 @@ def evidence_for(metric):
 
 
 def measure_all(metric, recording) -> list:
-    found = [metric.measure(Sample(f"s{n}"), *image) for n, image in enumerate(recording)]
-    return [state for state in found if state is not None]
+    frames = [Frame(Sample(f"s{n}"), *image) for n, image in enumerate(recording)]
+    return laws.measure_all(metric, frames)
 
 
 def numbers(metric, recording) -> dict[str, float | None]:
@@ -113,14 +113,7 @@ def numbers(metric, recording) -> dict[str, float | None]:
 @FEW
 @given(data=st.data())
 def test_states_survive_bytes_and_results_are_finite(metric, data):
-    for state in measure_all(metric, [data.draw(evidence_for(metric))]):
-        values, infinite = evaluate(metric, "label", state)
-        stored = decode_state(metric.State, encode_state(state))
-        assert evaluate(metric, "label", stored) == (values, infinite)
-        assert not infinite
-        for name, output in metric.outputs.items():
-            if output.best == 1 and values[name] is not None:
-                assert 0 <= values[name] <= 1
+    laws.check_storage(metric, measure_all(metric, [data.draw(evidence_for(metric))]))
 
 
 @pytest.mark.parametrize("metric", ALL, ids=NAMES)
@@ -128,13 +121,7 @@ def test_states_survive_bytes_and_results_are_finite(metric, data):
 @given(data=st.data())
 def test_folds_do_not_depend_on_split(metric, data):
     recording = data.draw(st.lists(evidence_for(metric), min_size=1, max_size=5))
-    states = measure_all(metric, recording)
-    if not states:
-        return
-    flat = metric.result(fold(states))
-    cut = data.draw(st.integers(0, len(states)))
-    parts = [part for part in (fold(states[:cut]), fold(states[cut:])) if part is not None]
-    assert metric.result(fold(parts)) == pytest.approx(flat, abs=1e-12)
+    laws.check_split(metric, measure_all(metric, recording), data)
 
 
 # Equal scores count in their order for COCO: see test_detection_ap.py.

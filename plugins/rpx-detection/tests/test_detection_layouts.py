@@ -190,7 +190,7 @@ def test_yolo_folder_is_indexed_with_backgrounds(yolo):
     assert truth.labels == ("box", "mug")
     assert samples["val/frame_10"].ground_truth.labels == ()
     assert samples["val/frame_2"].query.vocabulary == ("mug", "box")
-    assert manifest.warnings == ("1 label files without an image: val/lonely.txt",)
+    assert manifest.warnings == ("1 files without counterpart: labels/val/lonely.txt",)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,8 @@ def test_yolo_folders_that_break_the_format_are_refused(yolo, name, content, wor
 
 def test_yolo_folders_without_images_or_names_are_refused(yolo):
     with pytest.raises(ManifestError, match="no such folder"):
+        open_yolo(YoloOptions(root=yolo / "absent"), yolo)
+    with pytest.raises(ManifestError, match="images/train: holds no images"):
         open_yolo(YoloOptions(root=yolo, split="train"), yolo)
     (yolo / "images" / "void").mkdir()
     with pytest.raises(ManifestError, match="holds no images"):

@@ -8,10 +8,10 @@ from rpx_core.errors import AdapterError, ConfigError, ModelError
 from rpx_detection import published
 from rpx_detection.adapters import BoxFormat, wrap_detector, wrap_grounder
 from rpx_detection.models import blobs, hog_people
-from rpx_detection.models.colours import COLOURS, colour_table, name_colours
 from rpx_detection.models.phrases import Phrase, parse_phrase
 from rpx_detection.models.regions import Region, find_regions
 from rpx_detection.models.shapes import SHAPES
+from rpx_detection.models.strong_colours import COLOURS, colour_table, name_strong_colours
 from rpx_detection.types import DetectionQuery, GroundingQuery
 
 TABLE = (150, 118, 88)
@@ -43,10 +43,10 @@ def test_colour_words_are_those_that_people_use():
         "white": (235, 232, 224),
         "black": (18, 18, 20),
     }
-    codes = name_colours(np.array([list(shades.values())], np.uint8), colour_table())
+    codes = name_strong_colours(np.array([list(shades.values())], np.uint8), colour_table())
     assert [COLOURS[code - 1] for code in codes[0]] == list(shades)
     dull = np.array([[TABLE, (128, 128, 128), (90, 100, 95)]], np.uint8)
-    assert name_colours(dull, colour_table()).tolist() == [[0, 0, 0]]
+    assert name_strong_colours(dull, colour_table()).tolist() == [[0, 0, 0]]
 
 
 def test_regions_are_joined_across_small_gaps_of_their_colour():

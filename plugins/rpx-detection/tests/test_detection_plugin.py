@@ -1,9 +1,6 @@
 """The plugin as the engine meets it: specs, runs, protocols, scoring of files, real images."""
 
 import json
-import subprocess
-import sys
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +8,7 @@ import pytest
 
 from rpx_core.config import build_config
 from rpx_core.contracts import Sample
-from rpx_core.host import Host, load_target
+from rpx_core.host import Host
 from rpx_core.images import encode_png
 from rpx_core.models import files_model
 from rpx_core.protocols import load_protocol
@@ -28,7 +25,9 @@ from rpx_detection.types import (
     GroundingQuery,
     VisualGroundingGroundTruth,
 )
+from tests.plugin_checks import Offered, check_target, name_of
 
+OFFERED = Offered(plugin)
 REAL = json.loads((Path(__file__).parent / "data" / "real_boxes.json").read_bytes())
 RED, BLUE, TABLE = (204, 33, 28), (31, 69, 189), (150, 118, 88)
 
@@ -85,26 +84,22 @@ def run_numbers(host: Host, settings: dict, folder: Path, model=None) -> dict[st
 
 
 def test_entry_module_imports_nothing_heavy():
-    code = (
-        "import sys, rpx_detection.plugin\n"
-        "heavy = {'numpy', 'PIL', 'cv2', 'scipy', 'skimage', 'pydantic'} & set(sys.modules)\n"
-        "sys.exit(f'imported {heavy}' if heavy else 0)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert OFFERED.heavy_imports() == set()
 
 
-def test_every_target_is_there():
-    hooks = [getattr(plugin, name) for name in dir(plugin) if name.startswith("rpx_")]
-    specs = [spec for hook in hooks for spec in hook()]
-    assert len(specs) > 15
-    for spec in specs:
-        if spec.target.partition(":")[2].endswith(".toml"):
-            package, _, path = spec.target.partition(":")
-            assert resources.files(package).joinpath(path).is_file()
-            continue
-        for target in (spec.target, getattr(spec, "options", None)):
-            if target:
-                assert load_target(target, wanted_by=spec.name)
+@pytest.mark.parametrize("spec", OFFERED.targets, ids=name_of)
+def test_every_target_and_its_options_can_be_imported(spec):
+    check_target(spec)
+
+
+@pytest.mark.parametrize("task", OFFERED.tasks, ids=name_of)
+def test_tasks_run_on_what_the_plugin_offers(task):
+    OFFERED.check_task(task)
+
+
+@pytest.mark.parametrize("name", OFFERED.protocols)
+def test_protocols_make_a_valid_configuration(name):
+    OFFERED.check_protocol(OFFERED.protocols[name])
 
 
 def test_baseline_finds_the_cones(host, dataset):

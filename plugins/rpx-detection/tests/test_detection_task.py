@@ -269,7 +269,7 @@ def test_numpy_files_hold_class_indices(tmp_path):
         ("s.txt", b"0 0.5 0.5 1 1", "5 numbers"),
         ("s.txt", b"0 0.5 0.5 1 1 nan", "6 numbers"),
         ("s.txt", b"x 0.5 0.5 1 1 1", "line 1"),
-        ("s.txt", b"\xff\xfe", "not text"),
+        ("s.txt", b"\xff\xfe", "not UTF-8"),
     ],
 )
 def test_prediction_files_that_are_none_are_refused(name, content, words):

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpx_core.contracts import Frame, Sample
-from rpx_core.state import decode_state, encode_state, fold
 from rpx_detection.tracking.hota import HotaSums, hota_curves, measure_hota
 from rpx_detection.tracking.metrics.clear import Clear
 from rpx_detection.tracking.metrics.greedy import Greedy
@@ -17,6 +16,7 @@ from rpx_detection.tracking.metrics.identity import Identity
 from rpx_detection.tracking.metrics.options import MatchingOptions, TrackingOptions
 from rpx_detection.tracking.selection import build_clip
 from rpx_detection.tracking.types import Tracklet, TrackletGroundTruth, TrackletPrediction
+from tests import metric_laws as laws
 
 CLASSES = ("cup", "box")
 METRICS = [
@@ -149,20 +149,14 @@ def test_names_of_tracks_do_not_matter(frames):
 def test_pooling_does_not_depend_on_order_or_grouping(recordings, data):
     for metric in METRICS:
         states = [metric.measure(frames) for frames in recordings]
-        whole = metric.result(fold(states))
-        turned = metric.result(fold(data.draw(st.permutations(states))))
-        assert turned == whole
-        cut = data.draw(st.integers(1, len(states) - 1))
-        nested = metric.result(fold([fold(states[:cut]), fold(states[cut:])]))
-        assert same(nested, whole)
+        laws.check_order(metric, states, data)
+        laws.check_split(metric, states, data)
 
 
 @given(sequences())
 def test_states_survive_the_journal(frames):
     for metric in METRICS:
-        state = metric.measure(frames)
-        again = decode_state(metric.State, encode_state(state))
-        assert metric.result(again) == metric.result(state)
+        laws.check_storage(metric, laws.measure_all(metric, frames))
 
 
 @given(sequences())

@@ -203,5 +203,5 @@ def test_what_a_function_gets_wrong_names_it_and_the_sample(answer, message):
 
 def test_a_function_needs_an_image():
     model = make_numpy_tracking_model(lambda rgb: [], name="mine")
-    with pytest.raises(AdapterError, match="needs an image"):
+    with pytest.raises(AdapterError, match="has no image"):
         model.predict([withhold(Sample("s"))])

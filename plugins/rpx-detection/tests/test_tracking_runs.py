@@ -1,15 +1,13 @@
 """Whole tracking runs from the command line: files as predictions, workers, protocols, MOT."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rpx_core.images import encode_png
+from tests.commands import numbers, rpx
 
 MODELS = """
 class Forgetful:
@@ -53,25 +51,6 @@ def work(tmp_path_factory) -> Path:
     (root / "set.json").write_text(json.dumps(manifest))
     (root / "models.py").write_text(MODELS)
     return root
-
-
-def rpx(folder: Path, *arguments: str, expect: int = 0) -> dict:
-    """What a command prints under `--json`; it must end with the exit code expected."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rpx_core.cli", *arguments, "--json"],
-        cwd=folder,
-        env={**os.environ, "RPX_CACHE_DIR": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == expect, done.stderr
-    found: dict = json.loads(done.stdout)
-    return found
-
-
-def numbers(outcome: dict) -> dict[str, float | None]:
-    return {number["address"]: number["value"] for number in outcome["runs"][0]["numbers"]}
 
 
 def test_the_truth_as_prediction_files_is_perfect(work):

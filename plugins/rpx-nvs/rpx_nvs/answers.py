@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rpx_core.errors import ModelError
+from rpx_core.images import Colour
 from rpx_nvs.colours import LEVELS, composite, to_uint8
 from rpx_nvs.types import Colours, Image
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-6
 """Floats beyond [0, 1] by the rounding of an interpolation are moved to its ends."""
 
 
-def check_colours(rgb: Any, background: Sequence[int] | None) -> Colours:
+def check_colours(rgb: Any, background: Colour | None) -> Colours:
     """An own copy of an image (H, W, 3): uint8, or float32 in [0, 1].
 
     An alpha channel is laid over `background`. Raises ModelError, its message to follow a name,
@@ -35,8 +35,7 @@ def check_colours(rgb: Any, background: Sequence[int] | None) -> Colours:
                 "has an alpha channel, whose background nobody declared",
                 hint="--set options.background='[255,255,255]', or return RGB",
             )
-        over = composite(np.clip(array, 0, 1) if array.dtype.kind == "f" else array, background)
-        return to_uint8(over) if array.dtype == np.uint8 else over.astype(np.float32)
+        return composite(np.clip(array, 0, 1) if array.dtype.kind == "f" else array, background)
     if array.dtype == np.uint8:
         return np.array(array, order="C", copy=True, subok=False)
     return np.clip(array, 0, 1).astype(np.float32)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.images import Colour, lay_over
 from rpx_nvs.types import Colours, Image
 
 LEVELS = 255
@@ -31,15 +30,13 @@ def to_uint8(rgb: Colours) -> Image:
     return eight
 
 
-def composite(rgba: Colours, background: Sequence[int]) -> NDArray[np.float64]:
-    """An image with alpha, straight and not premultiplied, over a background, from 0 to 1.
-
-    `background` is three 8-bit colours.
-    """
-    unit = to_unit(rgba)
-    alpha = unit[..., 3:]
-    over: NDArray[np.float64] = unit[..., :3] * alpha + np.divide(background, LEVELS) * (1 - alpha)
-    return over
+def composite(rgba: Colours, background: Colour) -> Colours:
+    """An image with straight alpha over an 8-bit background: uint8 rounded, floats as float32."""
+    if rgba.dtype == np.uint8:
+        return lay_over(rgba, background)
+    colours, alpha = rgba[..., :3].astype(np.float64), rgba[..., 3:].astype(np.float64)
+    over: Colours = colours * alpha + np.divide(background, LEVELS) * (1 - alpha)
+    return over.astype(np.float32)
 
 
 def resize_colours(rgb: Colours, shape: tuple[int, int]) -> Colours:

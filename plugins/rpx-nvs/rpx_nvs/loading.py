@@ -14,16 +14,18 @@ from rpx_core.files import Files
 from rpx_core.frames import load_intrinsics, load_pose, load_rgb
 from rpx_core.images import decode_depth, decode_labels
 from rpx_core.records import Record
-from rpx_core.warp import is_measured
-from rpx_nvs.projection import Camera
+from rpx_core.warp import Camera, View, is_measured
+from rpx_nvs.options import NovelViewSynthesisOptions
 from rpx_nvs.types import Mask, Matrix, NovelViewSynthesisGroundTruth, SourceView
-from rpx_nvs.visibility import DepthView, find_seen
+from rpx_nvs.visibility import find_seen
 
 VIEW_KEYS = frozenset({"rgb", "pose", "intrinsics", "depth", "depth_scale"})
 """What one entry of a record's `sources` may hold; the first two it must."""
 
 
-def load_sources(record: Record, sample: Sample, files: Files) -> tuple[SourceView, ...]:
+def load_sources(
+    record: Record, sample: Sample, files: Files, options: NovelViewSynthesisOptions
+) -> tuple[SourceView, ...]:
     """The record's own view and its further `sources`, all with their depth where it is listed.
 
     A record without `pose` is the world itself: its target pose is relative to it.
@@ -40,7 +42,7 @@ def load_sources(record: Record, sample: Sample, files: Files) -> tuple[SourceVi
     pose = np.eye(4) if sample.camera_pose is None else sample.camera_pose
     depth = load_depth(record, files, "depth", sample.rgb.shape)
     own = SourceView(sample.rgb, pose, sample.intrinsics, depth)
-    return own, *(_load_view(view, record, files) for view in further)
+    return own, *(_load_view(view, record, files, options) for view in further)
 
 
 def load_target_pose(record: Record, files: Files) -> Matrix:
@@ -59,17 +61,16 @@ def load_target(
     files: Files,
     sources: Sequence[SourceView],
     pose: Matrix,
-    *,
-    objects_only: bool,
+    options: NovelViewSynthesisOptions,
 ) -> NovelViewSynthesisGroundTruth:
     """The target image with its pose, and what its record tells of masks and geometry."""
-    rgb = load_rgb(_listed(record, "target_rgb"), files)
+    rgb = load_rgb(_listed(record, "target_rgb"), files, background=options.background)
     intrinsics = _target_intrinsics(record, files, sources[0])
     depth = load_depth(record, files, "target_depth", rgb.shape)
     return NovelViewSynthesisGroundTruth(
         rgb,
         pose,
-        scored=_scored(record, files, rgb.shape, objects_only=objects_only),
+        scored=_scored(record, files, rgb.shape, objects_only=options.objects_only),
         depth=depth,
         intrinsics=intrinsics,
         seen=_seen(depth, intrinsics, pose, sources),
@@ -95,14 +96,16 @@ def _depth(
     return np.where(is_measured(depth), depth, np.float32(0))
 
 
-def _load_view(view: Any, record: Record, files: Files) -> SourceView:
+def _load_view(
+    view: Any, record: Record, files: Files, options: NovelViewSynthesisOptions
+) -> SourceView:
     where = f"sample {record.id}: an entry of `sources`"
     if not isinstance(view, dict) or not {"rgb", "pose"} <= set(view) <= VIEW_KEYS:
         raise ManifestError(
             f"{where} is no view",
             hint=f"an object with rgb and pose, and perhaps {', '.join(sorted(VIEW_KEYS))}",
         )
-    rgb = load_rgb(view["rgb"], files)
+    rgb = load_rgb(view["rgb"], files, background=options.background)
     pose = load_pose(view["pose"], record, files)
     intrinsics = depth = None
     if view.get("intrinsics") is not None:
@@ -157,13 +160,13 @@ def _seen(
     if depth is None or intrinsics is None:
         return None
     views = [
-        DepthView(source.depth, Camera(source.intrinsics, source.pose))
+        View(source.depth, Camera(source.intrinsics, source.pose))
         for source in sources
         if source.depth is not None and source.intrinsics is not None
     ]
     if len(views) < len(sources):
         return None
-    return find_seen(DepthView(depth, Camera(intrinsics, pose)), views)
+    return find_seen(View(depth, Camera(intrinsics, pose)), views)
 
 
 def _listed(record: Record, key: str) -> str:

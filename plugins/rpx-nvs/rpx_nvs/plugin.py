@@ -18,7 +18,7 @@ def rpx_tasks() -> Iterable[TaskSpec]:
             name="novel_view_synthesis",
             summary="the image of a camera somewhere else, from source views and poses",
             target="rpx_nvs.task:NovelViewSynthesis",
-            options="rpx_nvs.task:NovelViewSynthesisOptions",
+            options="rpx_nvs.options:NovelViewSynthesisOptions",
             metrics={"psnr": "nvs-psnr", "ssim": "nvs-ssim"},
             stability={"rpx-2": "nvs-stability"},
             primary="psnr.psnr",

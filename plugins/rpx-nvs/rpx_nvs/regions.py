@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.contracts import Undefined
 from rpx_nvs.types import Mask, NovelViewSynthesisGroundTruth
 from rpx_nvs.visibility import HIDDEN, SEEN
 
@@ -50,6 +51,13 @@ def regions_of(truth: NovelViewSynthesisGroundTruth) -> Regions:
     return Regions(truth.scored, covered, disoccluded)
 
 
-def is_masked(truth: NovelViewSynthesisGroundTruth) -> bool:
-    """Whether some pixel does not count."""
-    return truth.scored is not None and not bool(np.all(truth.scored))
+def why_not_whole(truth: NovelViewSynthesisGroundTruth, smallest: int) -> Undefined | None:
+    """Why a metric of whole images has no value here, if so.
+
+    It needs `smallest` pixels on either side, and sees across any mask.
+    """
+    if min(truth.rgb.shape[:2]) < smallest:
+        return Undefined(f"the image is smaller than {smallest}x{smallest} pixels")
+    if truth.scored is not None and not np.all(truth.scored):
+        return Undefined("a mask leaves pixels out")
+    return None

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.warp import is_measured
-from rpx_nvs.projection import Camera, Indices, project
+from rpx_core.warp import Camera, Depth, Indices, View, is_measured, project
 from rpx_nvs.types import Image
 
 SAME_SURFACE = 0.01
@@ -19,17 +18,15 @@ SAME_SURFACE = 0.01
 _LEAST_WEIGHT = 1e-3
 """A point this far out on a pixel's rim would paint it alone with next to no evidence."""
 
-Depth = NDArray[np.floating]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ColouredView:
-    """An image (H, W, 3) with the depth (H, W; 0 = unknown) and the camera of its pixels."""
+    """An image (H, W, 3) with the depth (0 = unknown) and the camera of its pixels."""
 
     rgb: Image
-    depth: Depth
-    camera: Camera
+    view: View
 
 
 @dataclass(frozen=True)
@@ -121,9 +118,9 @@ def _substitutes(depth: Depth, known: NDArray[np.bool_]) -> Indices:
     return np.where(from_left >= from_right, left, right)
 
 
-def _project_points(view: ColouredView, target: Camera, shape: tuple[int, int]) -> _Points:
+def _project_points(source: ColouredView, target: Camera, shape: tuple[int, int]) -> _Points:
     height, width = shape
-    points = project(view.depth, view.camera, target)
+    points = project(source.view, target)
     near = np.flatnonzero(
         (points.column > -1) & (points.column < width) & (points.row > -1) & (points.row < height)
     )
@@ -137,5 +134,5 @@ def _project_points(view: ColouredView, target: Camera, shape: tuple[int, int]) 
             weight = row_share * column_share
             weight[weight <= _LEAST_WEIGHT] = 0
             corners.append(_Corner(first + (down * (width + 2) + across), weight))
-    colour = view.rgb.reshape(-1, 3)[points.origin[near]].T.astype(np.float64)
+    colour = source.rgb.reshape(-1, 3)[points.origin[near]].T.astype(np.float64)
     return _Points(points.depth[near], colour, corners)

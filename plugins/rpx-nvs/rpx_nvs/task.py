@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.arrays import encode_npy, is_array_file, load_array
 from rpx_core.contracts import Frame, Picture, Sample, Task
@@ -20,6 +19,7 @@ from rpx_core.records import Record
 from rpx_nvs.answers import check_colours
 from rpx_nvs.colours import resize_colours
 from rpx_nvs.loading import load_sources, load_target, load_target_pose
+from rpx_nvs.options import NovelViewSynthesisOptions
 from rpx_nvs.pairing import is_sample, pair_frames
 from rpx_nvs.preview import draw_preview
 from rpx_nvs.types import (
@@ -28,29 +28,6 @@ from rpx_nvs.types import (
     NovelViewSynthesisQuery,
     SourceView,
 )
-
-Level = Annotated[int, Field(ge=0, le=255)]
-
-
-class NovelViewSynthesisOptions(BaseModel):
-    """What is given, what is asked for, and which pixels count.
-
-    Frames of a sequence make samples: the target is the frame whose number is `gap` higher, and
-    `sources` counts the views given, the frame and its predecessors in steps of `gap`.
-    `source_depth` says whether the depth of the source views is given to the model where the
-    dataset has it. `objects_only` scores the target's objects alone. `background` is the 8-bit
-    colour under predictions with transparency, which are failed samples without it. A prediction of
-    another size than the target is one too, unless `resize` says to interpolate it.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    gap: Annotated[int, Field(ge=1)] = 1
-    sources: Annotated[int, Field(ge=1, le=64)] = 1
-    source_depth: bool = True
-    objects_only: bool = False
-    background: tuple[Level, Level, Level] | None = None
-    resize: Literal["error", "bilinear"] = "error"
 
 
 class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction]):
@@ -76,10 +53,11 @@ class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisP
 
     def load(self, record: Record, files: Files) -> Sample:
         """Source views, target camera and target image; poses in OpenCV axes, camera to world."""
-        sample = load_sample(record, files, ground_truth=None)
-        sources = load_sources(record, sample, files)
+        options = self._options
+        sample = load_sample(record, files, ground_truth=None, background=options.background)
+        sources = load_sources(record, sample, files, options)
         pose = load_target_pose(record, files)
-        truth = load_target(record, files, sources, pose, objects_only=self._options.objects_only)
+        truth = load_target(record, files, sources, pose, options)
         query = NovelViewSynthesisQuery(
             target_pose=pose,
             relative_pose=np.linalg.inv(sources[0].pose) @ pose,
@@ -132,7 +110,8 @@ class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisP
                 f"{name}: found {header}; predictions are read from PNG or .npy",
                 hint="lossy compression changes the score: save the view without loss",
             )
-        return NovelViewSynthesisPrediction(decode_rgb(data, name=name))
+        rgb = decode_rgb(data, name=name, background=self._options.background)
+        return NovelViewSynthesisPrediction(rgb)
 
     def _given(self, source: SourceView) -> SourceView:
         return source if self._options.source_depth else replace(source, depth=None)

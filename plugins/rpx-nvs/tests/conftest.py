@@ -12,86 +12,67 @@ import pytest
 
 from rpx_core.arrays import encode_npy
 from rpx_core.contracts import Sample
-from rpx_core.files import Files
-from rpx_core.images import encode_png
-from rpx_core.manifest import build_manifest
 from rpx_core.records import Record
-from rpx_nvs.task import NovelViewSynthesis, NovelViewSynthesisOptions
+from rpx_nvs.options import NovelViewSynthesisOptions
+from rpx_nvs.task import NovelViewSynthesis
+from tests.dataset_folder import DatasetFolder
 
 DATA = Path(__file__).parent / "data"
+SHAPE = (5, 7)
 INTRINSICS = {"fx": 20.0, "fy": 20.0, "cx": 3.0, "cy": 2.0}
 
 
-class DatasetFolder:
-    """Records with their files, and the task's reading of them."""
+class ViewFolder(DatasetFolder):
+    """Frames and listed samples, and the task's reading of them."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.records: list[dict[str, Any]] = []
-
-    def put(self, name: str, content: bytes) -> str:
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        return name
-
-    def put_image(self, name: str, level: int = 90, shape: tuple[int, int] = (5, 7)) -> str:
-        return self.put(name, encode_png(np.full((*shape, 3), level, np.uint8)))
+    def image(self, name: str, level: int = 90) -> str:
+        return self.write_rgb(name, SHAPE, level)
 
     def add_frame(self, frame: int, **keys: Any) -> None:
         """A frame of one sequence, 10 cm to the right of the one before; depth 1 m."""
-        pose = np.eye(4)
-        pose[0, 3] = 0.1 * frame
-        self.records.append(
-            {
-                "id": f"scene1_clutter_{frame:05d}",
-                "scene": "scene1",
-                "phase": 0,
-                "rgb": self.put_image(f"rgb/{frame}.png", 10 * frame),
-                "pose": pose.tolist(),
-                "intrinsics": INTRINSICS,
-                "depth": self.put(f"depth/{frame}.npy", encode_npy(np.ones((5, 7), np.float32))),
-                **keys,
-            }
-        )
+        known = {
+            "id": f"scene1_clutter_{frame:05d}",
+            "scene": "scene1",
+            "phase": 0,
+            "rgb": self.image(f"rgb/{frame}.png", 10 * frame),
+            "pose": right_by(0.1 * frame),
+            "intrinsics": INTRINSICS,
+            "depth": self.write(f"depth/{frame}.npy", encode_npy(np.ones(SHAPE, np.float32))),
+        }
+        self.add(**{**known, **keys})
 
     def add_pair(self, **keys: Any) -> None:
         """A sample as it is listed: source, target, and the target's pose."""
-        pose = np.eye(4)
-        pose[0, 3] = 0.1
-        record = {
+        known = {
             "id": "pair_0",
-            "rgb": self.put_image("source.png", 40),
-            "target_rgb": self.put_image("target.png", 80),
-            "target_pose": pose.tolist(),
-            **keys,
+            "rgb": self.image("source.png", 40),
+            "target_rgb": self.image("target.png", 80),
+            "target_pose": right_by(0.1),
         }
-        self.records.append({key: value for key, value in record.items() if value is not None})
+        self.add(**{**known, **keys})
 
-    def arrange(self, **options: Any) -> list[Record]:
-        header = {"task": "novel_view_synthesis", "pose_convention": "opencv"}
-        extra = {"target_intrinsics", "target_depth", "target_depth_scale", "target_mask"}
-        manifest = build_manifest(header, self.records, root=self.root, known={*extra, "sources"})
-        task = NovelViewSynthesis(NovelViewSynthesisOptions(**options))
-        groups = manifest.sequences().values()
-        return [
-            record
-            for group in groups
-            for record in task.arrange(manifest.records(group), manifest.files)
-        ]
+    def arranged(self, **options: Any) -> list[Record]:
+        return self.arrange(NovelViewSynthesis(NovelViewSynthesisOptions(**options)))
 
     def load(self, **options: Any) -> list[Sample]:
-        task = NovelViewSynthesis(NovelViewSynthesisOptions(**options))
-        return [task.load(record, Files(self.root)) for record in self.arrange(**options)]
+        return self.load_all(NovelViewSynthesis(NovelViewSynthesisOptions(**options)))
 
     def load_one(self, **options: Any) -> Sample:
         (sample,) = self.load(**options)
         return sample
 
 
+def right_by(distance: float) -> list[list[float]]:
+    """The pose of a camera so many metres to the right."""
+    pose = np.eye(4)
+    pose[0, 3] = distance
+    return pose.tolist()
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> DatasetFolder:
-    return DatasetFolder(tmp_path)
+def folder(tmp_path: Path) -> ViewFolder:
+    known = ("target_intrinsics", "target_depth", "target_depth_scale", "target_mask", "sources")
+    return ViewFolder(tmp_path, known=known, task="novel_view_synthesis", pose_convention="opencv")
 
 
 @pytest.fixture(scope="session")

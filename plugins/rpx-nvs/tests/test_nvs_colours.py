@@ -31,8 +31,8 @@ def test_8_bit_colours_survive_the_way_through_floats():
 # RW-098: transparency needs a background that somebody declared.
 def test_alpha_is_laid_over_the_declared_background():
     rgba = np.array([[[200, 0, 0, 128]]], np.uint8)
-    over = composite(rgba, (255, 255, 255)) * 255
-    np.testing.assert_allclose(over[0, 0], [227.392156863, 127.0, 127.0], atol=1e-6)
+    over = composite(rgba / 255, (255, 255, 255)) * 255
+    np.testing.assert_allclose(over[0, 0], [227.392156863, 127.0, 127.0], rtol=1e-6)
     assert check_colours(rgba, (255, 255, 255)).tolist() == [[[227, 127, 127]]]
     with pytest.raises(ModelError, match="alpha channel") as refused:
         check_colours(rgba, None)

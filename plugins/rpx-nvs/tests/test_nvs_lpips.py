@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 
+from rpx_core.contracts import Undefined
 from rpx_core.errors import MetricError
 from rpx_nvs.metrics.lpips import Lpips
 from rpx_nvs.perceptual.weights import TRUNK_URL, load_heads, load_trunk
@@ -24,8 +25,8 @@ IMAGES = RNG.integers(0, 256, (2, 40, 48, 3), np.uint8)
 
 @pytest.fixture(scope="module")
 def torch():
-    # A gigabyte: an extra, which the session for learned models installs.
-    return pytest.importorskip("torch", reason="LPIPS needs rpx-nvs[lpips]")
+    # A gigabyte: an extra, which the session `parity` installs.
+    return pytest.importorskip("torch", reason="torch is an extra; `nox -s parity` runs these")
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +83,9 @@ def test_masked_and_tiny_images_are_undefined(distance):
     metric = Lpips(lambda: distance)
     scored = np.ones((40, 48), np.bool_)
     scored[0, 0] = False
-    assert measure(metric, *IMAGES, scored=scored) is None
-    assert measure(metric, *IMAGES[:, :30]) is None
-    assert measure(metric, *IMAGES[:, :31, :31]) is not None
+    assert measure(metric, *IMAGES, scored=scored) == Undefined("a mask leaves pixels out")
+    assert isinstance(measure(metric, *IMAGES[:, :30]), Undefined)
+    assert isinstance(measure(metric, *IMAGES[:, :31, :31]), metric.State)
 
 
 def test_another_network_is_refused(trunk):

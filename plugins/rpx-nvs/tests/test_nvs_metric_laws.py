@@ -1,16 +1,14 @@
 """What holds for every metric of views, whatever the images."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rpx_core.contracts import Frame, Sample
-from rpx_core.measure import evaluate
-from rpx_core.state import decode_state, encode_state, fold
+from rpx_core.contracts import Frame, Sample, Undefined
+from rpx_core.state import fold
+from rpx_nvs.metrics.lpips import Lpips
 from rpx_nvs.metrics.multi_scale import MultiScaleSsim
 from rpx_nvs.metrics.psnr import Psnr
 from rpx_nvs.metrics.published import Published
@@ -18,6 +16,7 @@ from rpx_nvs.metrics.ssim import Ssim, SsimUniform7
 from rpx_nvs.metrics.stability import NvsStability
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 from rpx_nvs.visibility import SEEN, UNKNOWN
+from tests import metric_laws as laws
 
 SHAPE = (12, 13)
 CAMERA = np.array([[10.0, 0, 6], [0, 10, 5], [0, 0, 1]])
@@ -61,39 +60,21 @@ def frame(view, number):
 
 
 def measure_all(metric, recording):
-    """The states of a recording: of its views, or of its neighbouring pairs."""
-    frames = [frame(view, number) for number, view in enumerate(recording)]
-    if metric.unit == "pair":
-        found = [metric.measure(*pair) for pair in pairwise(frames)]
-    else:
-        found = [metric.measure(*one) for one in frames]
-    return [state for state in found if state is not None]
+    return laws.measure_all(metric, [frame(view, number) for number, view in enumerate(recording)])
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 @given(recording=st.lists(views(), min_size=2, max_size=3))
 def test_states_survive_bytes_and_results_are_finite(metric, recording):
-    for state in measure_all(metric, recording):
-        stored = decode_state(metric.State, encode_state(state))
-        assert metric.result(stored) == metric.result(state)
-        # Raises for NaN, for an infinite value that is not declared, and for missing outputs.
-        evaluate(metric, "metric", state)
+    laws.check_storage(metric, measure_all(metric, recording))
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 @given(recording=st.lists(views(), min_size=2, max_size=4), data=st.data())
 def test_folds_do_not_depend_on_order_or_split(metric, recording, data):
     states = measure_all(metric, recording)
-    if not states:
-        return
-    flat = metric.result(fold(states))
-    assert metric.result(fold(data.draw(st.permutations(states)))) == flat
-    cut = data.draw(st.integers(0, len(states)))
-    parts = [part for part in (fold(states[:cut]), fold(states[cut:])) if part is not None]
-    nested = metric.result(fold(parts))
-    for name, value in flat.items():
-        want = None if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
-        assert nested[name] == want, name
+    laws.check_order(metric, states, data)
+    laws.check_split(metric, states, data)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
@@ -169,10 +150,19 @@ def test_whole_lies_between_its_parts(metric, metric_name, view):
         assert min(present) - 1e-9 <= whole <= max(present) + 1e-9
 
 
-@pytest.mark.parametrize("metric", [Ssim(), SsimUniform7(), MultiScaleSsim()])
-def test_images_too_small_are_undefined(metric):
+@pytest.mark.parametrize(
+    ("metric", "smallest"),
+    [
+        (Ssim(), "the Gaussian 11x11 window"),
+        (SsimUniform7(), "the uniform 7x7 window"),
+        (MultiScaleSsim(), "176x176 pixels"),
+        (Lpips(), "31x31 pixels"),
+    ],
+)
+def test_images_too_small_are_undefined(metric, smallest):
     truth = NovelViewSynthesisGroundTruth(np.zeros((5, 5, 3), np.uint8))
-    assert metric.measure(None, truth, NovelViewSynthesisPrediction(truth.rgb)) is None
+    measured = metric.measure(None, truth, NovelViewSynthesisPrediction(truth.rgb))
+    assert measured == Undefined(f"the image is smaller than {smallest}")
 
 
 def test_multi_scale_is_perfect_for_the_truth_and_undefined_under_a_mask():
@@ -182,9 +172,10 @@ def test_multi_scale_is_perfect_for_the_truth_and_undefined_under_a_mask():
     assert metric.result(fold([state, state])) == {"ms_ssim": 1, "ms_ssim_mirrored": 1}
     scored = np.ones((176, 180), np.bool_)
     everything = NovelViewSynthesisGroundTruth(rgb, scored=scored.copy())
-    assert metric.measure(None, everything, answer) is not None
+    assert isinstance(metric.measure(None, everything, answer), metric.State)
     scored[0, 0] = False
-    assert metric.measure(None, NovelViewSynthesisGroundTruth(rgb, scored=scored), answer) is None
+    masked = NovelViewSynthesisGroundTruth(rgb, scored=scored)
+    assert metric.measure(None, masked, answer) == Undefined("a mask leaves pixels out")
 
 
 def test_masked_windows_are_those_centred_on_scored_pixels():
@@ -194,7 +185,8 @@ def test_masked_windows_are_those_centred_on_scored_pixels():
     answer = NovelViewSynthesisPrediction(other)
     # The rim holds no window centre.
     scored[:5], scored[:, :5] = True, True
-    assert Ssim().measure(None, NovelViewSynthesisGroundTruth(rgb, scored=scored), answer) is None
+    measured = Ssim().measure(None, NovelViewSynthesisGroundTruth(rgb, scored=scored), answer)
+    assert measured == Undefined("no window is centred on a scored pixel")
     scored[6, 7] = True
     state = Ssim().measure(None, NovelViewSynthesisGroundTruth(rgb, scored=scored), answer)
     assert state.windows.tolist() == [1, 0, 0]

@@ -63,6 +63,13 @@ def test_transparent_png_is_refused_by_name(task):
         task().read_prediction(encode(rgba, "PNG"), "s1.png")
 
 
+def test_transparent_png_scores_as_the_array_does(task):
+    rgba = np.dstack([EIGHT, RNG.integers(0, 256, SHAPE[:2], np.uint8)])
+    over = task(background=(10, 20, 30))
+    read = over.read_prediction(encode(rgba, "PNG"), "s1.png")
+    assert (read.rgb == over.validate(rgba, SAMPLE).rgb).all()
+
+
 def test_depth_maps_are_no_views(task):
     stored = encode_npy(np.ones(SHAPE[:2], np.float32))
     read = task().read_prediction(stored, "s1.npy")

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from rpx_core.contracts import Undefined
 from rpx_core.measure import evaluate
 from rpx_core.state import fold
 from rpx_nvs.metrics.psnr import ErrorSums, Psnr
@@ -105,7 +106,8 @@ def test_only_scored_pixels_count():
     assert values(prediction, truth, scored=~scored)["psnr"] == pytest.approx(
         20 * math.log10(255 / 100)
     )
-    assert measure(prediction, truth, scored=np.zeros(SHAPE[:2], np.bool_)) is None
+    nothing = np.zeros(SHAPE[:2], np.bool_)
+    assert measure(prediction, truth, scored=nothing) == Undefined("no pixel is scored")
 
 
 def test_seen_and_hidden_pixels_are_told_apart():

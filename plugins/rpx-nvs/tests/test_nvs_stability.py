@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rpx_core.contracts import Frame, Sample
+from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_nvs.metrics.stability import NvsStability
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
@@ -36,8 +36,7 @@ def frame(number, rgb, prediction, *, with_pose=True, **known):
 
 def score(*pairs, **known):
     frames = [frame(number, *images, **known) for number, images in enumerate(pairs)]
-    state = METRIC.measure(*frames)
-    return None if state is None else METRIC.result(state)
+    return METRIC.result(METRIC.measure(*frames))
 
 
 def test_following_the_light_is_perfect_and_keeping_colours_scores_zero():
@@ -85,8 +84,14 @@ def test_nothing_that_changes_is_undefined_not_perfect():
 
 
 @pytest.mark.parametrize(
-    "missing", [{"depth": None}, {"intrinsics": None}, {"with_pose": False}, {"depth": 0 * WALL}]
+    ("missing", "reason"),
+    [
+        ({"depth": None}, "the true depth is not known"),
+        ({"intrinsics": None}, "the intrinsics are not known"),
+        ({"with_pose": False}, "the camera pose is not known"),
+        ({"depth": 0 * WALL}, "no pixel of the earlier frame has a depth"),
+    ],
 )
-def test_without_geometry_there_is_no_score(missing):
-    before, now = seen_from(0), seen_from(1)
-    assert score((before, before), (now, now), **missing) is None
+def test_without_geometry_it_says_what_is_missing(missing, reason):
+    frames = [frame(number, seen_from(number), seen_from(number), **missing) for number in (0, 1)]
+    assert METRIC.measure(*frames) == Undefined(reason)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.adapters import function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
-from rpx_seg.resize import image_size, resize_labels
+from rpx_seg.resize import resize_labels
 from rpx_seg.types import SegmentationPrediction, SemanticPrediction
 
 MaskFunction = Callable[[NDArray[np.uint8]], Any]
@@ -38,7 +39,7 @@ class NumpyMaskModel:
         return [self._predict(sample) for sample in batch]
 
     def _predict(self, sample: Sample) -> SegmentationPrediction:
-        answer = call(self._function, sample)
+        answer = self._function(image_copy(sample))
         if not isinstance(answer, SegmentationPrediction):
             return SegmentationPrediction(fit(answer, sample, self.name))
         mask = fit(answer.mask, sample, self.name)
@@ -60,16 +61,9 @@ class NumpySemanticModel:
     def predict(self, batch: Sequence[Sample]) -> list[SemanticPrediction]:
         """One class map per image; raises AdapterError when the function returns none."""
         return [
-            SemanticPrediction(fit(call(self._function, sample), sample, self.name))
+            SemanticPrediction(fit(self._function(image_copy(sample)), sample, self.name))
             for sample in batch
         ]
-
-
-def call(function: MaskFunction, sample: Sample) -> Any:
-    """What the function returns for the image of a sample."""
-    image_size(sample)
-    # A copy: what the function scribbles on its input must not reach the report.
-    return function(np.array(sample.rgb))
 
 
 def fit(answer: Any, sample: Sample, name: str) -> NDArray[Any]:
@@ -91,13 +85,9 @@ def fit(answer: Any, sample: Sample, name: str) -> NDArray[Any]:
 
 def wrap(function: MaskFunction, options: None, runtime: Runtime) -> NumpyMaskModel:
     """The function as an instance segmentation model, for the engine."""
-    return NumpyMaskModel(function, _name(function))
+    return NumpyMaskModel(function, function_name(function))
 
 
 def wrap_semantic(function: MaskFunction, options: None, runtime: Runtime) -> NumpySemanticModel:
     """The function as a semantic segmentation model, for the engine."""
-    return NumpySemanticModel(function, _name(function))
-
-
-def _name(function: MaskFunction) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+    return NumpySemanticModel(function, function_name(function))

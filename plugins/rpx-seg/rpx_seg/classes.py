@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from typing import Annotated
 
@@ -11,11 +10,10 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import MetricError
+from rpx_core.errors import MetricError, first_few
+from rpx_core.outputs import are_distinct
 from rpx_seg.overlaps import VOID, Counts
 from rpx_seg.types import LabelMap, SegmentationGroundTruth
-
-_SHOWN = 10
 
 ClassName = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -42,17 +40,11 @@ class ClassOptions(BaseModel):
 
 def check_names(classes: Collection[str]) -> None:
     """Raise ValueError when classes have no output names of their own."""
-    names = {output_name("", name) for name in classes}
-    if len(names) < len(classes) or "_" in names:
+    if not are_distinct(classes):
         raise ValueError(
             "`classes` must differ in their letters a to z and digits, which make the names of "
             "their outputs"
         )
-
-
-def output_name(metric: str, class_name: str) -> str:
-    """The output of one class: `pq_traffic_light`."""
-    return f"{metric}_{re.sub(r'[^a-z0-9]+', '_', class_name.lower()).strip('_')}"
 
 
 def judged_mask(truth: SegmentationGroundTruth, options: ClassOptions) -> LabelMap:
@@ -79,7 +71,7 @@ def class_names(
     missing = [str(i) for i in ids.tolist() if i not in known]
     if missing:
         raise MetricError(
-            f"sample {sample.id}: segments without a class: {', '.join(missing[:_SHOWN])}",
+            f"sample {sample.id}: segments without a class: {first_few(missing)}",
             hint="by_class needs `boxes` or `labels` in the record, and labels in predictions",
         )
     return np.array([known[i] for i in ids.tolist()], dtype=np.str_)

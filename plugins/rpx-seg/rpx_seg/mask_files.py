@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.arrays import NPZ_MAGIC, is_array_file, load_arrays
+from rpx_core.arrays import NPZ_MAGIC, encode_npz, is_array_file, load_arrays
 from rpx_core.errors import ManifestError
 from rpx_core.image_formats import read_image_header
 from rpx_core.images import decode_labels, decode_rgb, encode_png
@@ -62,10 +61,7 @@ def encode_classes(mask: LabelMap) -> bytes:
 
 
 def encode_segments(prediction: SegmentationPrediction) -> bytes:
-    """A compressed `.npz` of `mask`, and of `ids`, `scores`, `labels` where there are any.
-
-    `labels` holds the UTF-8 bytes of each name, filled up with zeros.
-    """
+    """A compressed `.npz` of `mask`, and of `ids`, `scores`, `labels` where there are any."""
     mask = prediction.mask
     arrays: dict[str, NDArray[Any]] = {
         "mask": mask.astype(np.uint16) if mask.max() < 2**16 else mask
@@ -77,10 +73,8 @@ def encode_segments(prediction: SegmentationPrediction) -> bytes:
         if prediction.scores is not None:
             arrays["scores"] = np.array([prediction.scores[i] for i in ids], np.float64)
         if prediction.labels is not None:
-            arrays["labels"] = _encode_names([prediction.labels[i] for i in ids])
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]  # no array is called so
-    return buffer.getvalue()
+            arrays["labels"] = np.array([prediction.labels[i] for i in ids], np.str_)
+    return encode_npz(arrays)
 
 
 def decode_segments(data: bytes, *, name: str, encoding: Encoding) -> SegmentationPrediction:
@@ -90,7 +84,7 @@ def decode_segments(data: bytes, *, name: str, encoding: Encoding) -> Segmentati
     """
     if not data.startswith(NPZ_MAGIC):
         return SegmentationPrediction(decode_mask(data, name=name, encoding=encoding))
-    arrays = load_arrays(data, name=name)
+    arrays = load_arrays(data, name=name, text=("labels",))
     if len(arrays) == 1:
         return SegmentationPrediction(decode_mask(data, name=name))
     _check_parts(arrays, name)
@@ -102,7 +96,7 @@ def decode_segments(data: bytes, *, name: str, encoding: Encoding) -> Segmentati
     return SegmentationPrediction(
         mask,
         None if scores is None else dict(zip(ids, map(float, scores), strict=True)),
-        None if labels is None else dict(zip(ids, _decode_names(labels, name), strict=True)),
+        None if labels is None else dict(zip(ids, map(str, labels), strict=True)),
     )
 
 
@@ -116,30 +110,12 @@ def _check_parts(arrays: Mapping[str, NDArray[Any]], name: str) -> None:
     ids = arrays["ids"]
     if ids.ndim != 1 or ids.dtype.kind not in "iu" or np.unique(ids).size != ids.size:
         raise ManifestError(f"{name}: `ids` must be a list of different whole numbers")
-    for part, kinds, axes in (("scores", "iuf", 1), ("labels", "u", 2)):
+    for part, kinds in (("scores", "iuf"), ("labels", "U")):
         array = arrays.get(part)
         if array is None:
             continue
-        if array.ndim != axes or array.dtype.kind not in kinds or len(array) != len(ids):
+        if array.ndim != 1 or array.dtype.kind not in kinds or len(array) != len(ids):
             raise ManifestError(
                 f"{name}: `{part}` is {array.dtype} {array.shape}; one per id was expected "
                 f"({len(ids)})"
             )
-
-
-def _encode_names(names: list[str]) -> NDArray[np.uint8]:
-    encoded = [name.encode() for name in names]
-    width = max(map(len, encoded), default=0)
-    table = np.zeros((len(names), width), np.uint8)
-    for row, text in zip(table, encoded, strict=True):
-        row[: len(text)] = list(text)
-    return table
-
-
-def _decode_names(table: NDArray[Any], name: str) -> list[str]:
-    if table.dtype != np.uint8:
-        raise ManifestError(f"{name}: `labels` is {table.dtype}; UTF-8 bytes (uint8) expected")
-    try:
-        return [bytes(row).rstrip(b"\0").decode() for row in table]
-    except UnicodeDecodeError as error:
-        raise ManifestError(f"{name}: `labels` is not UTF-8 text") from error

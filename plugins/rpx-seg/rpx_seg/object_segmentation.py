@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -10,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Frame, Picture, Sample, Task
-from rpx_core.errors import ModelError
+from rpx_core.errors import ModelError, first_few
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
-from rpx_seg.boundaries import label_boundary
 from rpx_seg.labels import Box, label_instances, read_boxes, read_names
 from rpx_seg.loading import (
     Resize,
@@ -33,6 +34,9 @@ from rpx_seg.types import (
     SegmentationPrediction,
     SegmentationQuery,
 )
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+"""What numpy drops at the end of a text, and what is no character."""
 
 
 class ObjectSegmentationOptions(BaseModel):
@@ -156,10 +160,10 @@ def _complete(
             f"sample {sample.id}: {what}s are a {type(values).__name__}; a mapping from segment id "
             "was expected"
         )
-    missing = [i for i in ids if i not in values]
+    missing = [str(i) for i in ids if i not in values]
     if missing:
         raise ModelError(
-            f"sample {sample.id}: segments without a {what}: {', '.join(map(str, missing[:10]))}",
+            f"sample {sample.id}: segments without a {what}: {first_few(missing)}",
             hint=f"give every segment of the mask a {what}, or none",
         )
     return values
@@ -178,7 +182,7 @@ def _score(value: Any, segment: int, sample: Sample) -> float:
 
 
 def _label(value: Any, segment: int, sample: Sample) -> str:
-    if not isinstance(value, str) or not value or "\0" in value:
+    if not isinstance(value, str) or not value or _UNSTORABLE.search(value):
         raise ModelError(
             f"sample {sample.id}: the label of segment {segment} is {value!r}; a text was expected"
         )

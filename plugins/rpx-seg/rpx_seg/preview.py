@@ -7,9 +7,9 @@ import colorsys
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Picture
 from rpx_seg.assignment import assign
-from rpx_seg.boundaries import label_boundary
 from rpx_seg.overlaps import VOID, Labels, overlap_segments
 
 Colours = NDArray[np.uint8]

@@ -7,17 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.contracts import Sample
-from rpx_core.errors import ModelError
-
 Id = TypeVar("Id", bound=np.integer[Any])
-
-
-def image_size(sample: Sample) -> tuple[int, int]:
-    """Height and width of a sample's image; raises ModelError when it has none."""
-    if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image to segment")
-    return sample.rgb.shape[0], sample.rgb.shape[1]
 
 
 def resize_labels(labels: NDArray[Id], shape: tuple[int, int]) -> NDArray[Id]:

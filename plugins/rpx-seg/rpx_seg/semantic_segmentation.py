@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
-from rpx_core.errors import ConfigError, ManifestError, ModelError
+from rpx_core.errors import ConfigError, ManifestError, ModelError, first_few
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
-from rpx_seg.boundaries import label_boundary
 from rpx_seg.labels import VOID_NAMES, find_classes
 from rpx_seg.loading import (
     Resize,
@@ -32,8 +32,6 @@ from rpx_seg.types import LabelMap, SemanticGroundTruth, SemanticPrediction, Sem
 
 DEFAULT_IGNORED = 255
 """What most datasets store where nothing is annotated."""
-
-_SHOWN = 12
 
 
 class SemanticSegmentationOptions(BaseModel):
@@ -112,7 +110,7 @@ class SemanticSegmentation(Task[SemanticGroundTruth, SemanticPrediction]):
             if strange:
                 raise ModelError(
                     f"sample {sample.id}: predicted class {strange[0]} is none of the dataset's: "
-                    f"{_shorten(truth.classes)}",
+                    f"{_list_classes(truth.classes)}",
                     hint="translate ids with options.prediction_map",
                 )
         return SemanticPrediction(mask)
@@ -177,7 +175,7 @@ def _check_truth(
         strange = [i for i in values if i not in classes and i not in void]
         if strange:
             raise ManifestError(
-                f"{name}: holds class {strange[0]}, which is none of {_shorten(classes)}",
+                f"{name}: holds class {strange[0]}, which is none of {_list_classes(classes)}",
                 hint="complete the list of classes, or translate ids with options.truth_map",
             )
     elif values == [0, DEFAULT_IGNORED] and DEFAULT_IGNORED in void:
@@ -188,7 +186,5 @@ def _check_truth(
         )
 
 
-def _shorten(classes: Mapping[int, str]) -> str:
-    shown = [f"{i} {label}" for i, label in sorted(classes.items())[:_SHOWN]]
-    more = len(classes) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+def _list_classes(classes: Mapping[int, str]) -> str:
+    return first_few([f"{i} {label}" for i, label in sorted(classes.items())])

@@ -1,7 +1,5 @@
 """What holds for every segmentation metric, whatever the images."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rpx_core.contracts import Frame, Sample
-from rpx_core.state import decode_state, encode_state, fold
 from rpx_seg.classes import ClassOptions
 from rpx_seg.metrics.boundary import BoundaryOptions, MaskBoundary, SemanticBoundary
 from rpx_seg.metrics.masks import MaskIou
@@ -23,6 +20,7 @@ from rpx_seg.types import (
     SemanticGroundTruth,
     SemanticPrediction,
 )
+from tests import metric_laws as laws
 
 SHAPE = (6, 8)
 CAMERA = np.array([[10.0, 0, 3.5], [0, 10, 2], [0, 0, 1]])
@@ -79,13 +77,9 @@ def frame(image, number: int, semantic: bool) -> Frame:
 
 
 def measure_all(metric, recording, semantic) -> list:
-    """The states of a recording: of its frames, or of its neighbouring pairs."""
-    frames = [frame(image, number, semantic) for number, image in enumerate(recording)]
-    if metric.unit == "pair":
-        found = [metric.measure(*pair) for pair in pairwise(frames)]
-    else:
-        found = [metric.measure(*one) for one in frames]
-    return [state for state in found if state is not None]
+    return laws.measure_all(
+        metric, [frame(image, number, semantic) for number, image in enumerate(recording)]
+    )
 
 
 def close(got, want) -> bool:
@@ -96,16 +90,7 @@ def close(got, want) -> bool:
 @settings(max_examples=25)
 @given(recording=st.lists(images, min_size=2, max_size=3))
 def test_states_survive_bytes_and_results_are_finite(metric, semantic, recording):
-    for state in measure_all(metric, recording, semantic):
-        values = metric.result(state)
-        stored = decode_state(metric.State, encode_state(state))
-        assert metric.result(stored) == values
-        assert set(values) == set(metric.outputs)
-        for name, value in values.items():
-            output = metric.outputs[name]
-            assert value is None or np.isfinite(value)
-            if value is not None and output.worst is not None and output.best is not None:
-                assert output.worst <= value <= output.best + 1e-12, name
+    laws.check_storage(metric, measure_all(metric, recording, semantic))
 
 
 @pytest.mark.parametrize(("metric", "semantic"), METRICS, ids=IDS)
@@ -113,14 +98,8 @@ def test_states_survive_bytes_and_results_are_finite(metric, semantic, recording
 @given(recording=st.lists(images, min_size=2, max_size=4), data=st.data())
 def test_folds_do_not_depend_on_order_or_split(metric, semantic, recording, data):
     states = measure_all(metric, recording, semantic)
-    if not states:
-        return
-    flat = metric.result(fold(states))
-    assert metric.result(fold(data.draw(st.permutations(states)))) == flat
-    cut = data.draw(st.integers(0, len(states)))
-    parts = [part for part in (fold(states[:cut]), fold(states[cut:])) if part is not None]
-    nested = metric.result(fold(parts))
-    assert all(close(nested[name], value) for name, value in flat.items())
+    laws.check_order(metric, states, data)
+    laws.check_split(metric, states, data)
 
 
 @pytest.mark.parametrize(("metric", "semantic"), METRICS, ids=IDS)

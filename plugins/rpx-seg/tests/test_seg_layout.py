@@ -80,7 +80,7 @@ def test_nothing_to_match_is_an_error_that_says_what_was_expected(tmp_path):
     plant(tmp_path, "rgb/1.png", "masks/2.png")
     with pytest.raises(ManifestError, match="no image in rgb/ has a mask in masks/"):
         index(tmp_path)
-    with pytest.raises(ManifestError, match="no image"):
+    with pytest.raises(ManifestError, match="no such folder"):
         index(tmp_path / "nowhere")
 
 

@@ -12,7 +12,7 @@ from rpx_seg.metrics.boundary import BoundaryOptions, MaskBoundary, SemanticBoun
 from rpx_seg.metrics.masks import MaskIou
 from rpx_seg.metrics.panoptic import PanopticQuality
 from rpx_seg.metrics.precision import MaskAveragePrecision
-from rpx_seg.raw_iou import either_id_miou, raw_id_miou
+from rpx_seg.raw_iou import raw_id_miou
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
 
 MASKS = MaskIou()
@@ -60,7 +60,6 @@ def test_published_miou_of_raw_ids():
 def test_published_miou_has_no_class_but_those_of_the_truth():
     truth, prediction = np.array([[0, 0, 5]]), np.array([[0, 7, 5]])
     assert raw_id_miou(truth, prediction) == pytest.approx((1 / 2 + 1) / 2)
-    assert either_id_miou(truth, prediction) == pytest.approx((1 / 2 + 1 + 0) / 3)
     assert raw_id_miou(np.array([[-1]]), np.array([[3]])) is None
 
 

@@ -6,10 +6,10 @@ import pytest
 from rpx_core.contracts import Runtime, Sample, withhold
 from rpx_core.errors import ModelError
 from rpx_seg.assignment import assign
-from rpx_seg.blobs import Blob
-from rpx_seg.colours import WORDS, name_colours
 from rpx_seg.models import grabcut, superpixels, threshold, threshold_semantic
 from rpx_seg.overlaps import overlap_segments
+from rpx_seg.standing_blobs import StandingBlob
+from rpx_seg.table_colours import WORDS, name_table_colours
 from rpx_seg.types import SegmentationQuery, SemanticQuery
 
 RUNTIME = Runtime(device="cpu", seed=0, cache=None)
@@ -100,12 +100,12 @@ def test_images_of_any_shape_are_answered(rgb):
 @pytest.mark.parametrize("word", WORDS)
 def test_paints_have_their_names(word):
     rgb = np.full((2, 2, 3), PAINT[word], np.uint8)
-    assert (name_colours(rgb) == WORDS.index(word) + 1).all()
+    assert (name_table_colours(rgb) == WORDS.index(word) + 1).all()
 
 
 def test_wood_and_plaster_have_no_colour_word():
     for dull in (WOOD, WALL, (120, 80, 46), (90, 60, 40)):
-        assert not name_colours(np.full((2, 2, 3), dull, np.uint8)).any()
+        assert not name_table_colours(np.full((2, 2, 3), dull, np.uint8)).any()
 
 
 def name_background(rgb, classes=None):
@@ -140,7 +140,7 @@ def test_names_that_the_dataset_does_not_know_become_its_first_class():
     ],
 )
 def test_shapes_are_what_they_most_often_are(shape, name):
-    blob = Blob(slice(0, shape.shape[0]), slice(0, shape.shape[1]), shape, 1)
+    blob = StandingBlob(slice(0, shape.shape[0]), slice(0, shape.shape[1]), shape, 1)
     assert threshold_semantic.guess_object(blob) == name
 
 

@@ -1,15 +1,13 @@
 """Whole runs from the command line, on a made-up recording."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rpx_core.images import encode_png
+from tests.commands import captions, numbers, rpx
 
 MODELS = """
 import numpy as np
@@ -48,25 +46,6 @@ def work(tmp_path_factory) -> Path:
     (root / "models.py").write_text(MODELS)
     rpx(root, "data", "index", "mask-folders", "data", "-o", "data/set.json")
     return root
-
-
-def rpx(folder: Path, *arguments: str, expect: int = 0) -> dict:
-    """What a command prints under `--json`; it must end with the exit code expected."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rpx_core.cli", *arguments, "--json"],
-        cwd=folder,
-        env={**os.environ, "RPX_CACHE_DIR": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == expect, done.stderr
-    found: dict = json.loads(done.stdout)
-    return found
-
-
-def numbers(outcome: dict) -> dict[str, float | None]:
-    return {number["address"]: number["value"] for number in outcome["runs"][0]["numbers"]}
 
 
 def test_masks_as_predictions_are_perfect(work):
@@ -155,8 +134,7 @@ def test_pictures_of_the_worst_samples_are_kept(work):
         work, "run", "--task", "object_segmentation", "--model", "models.py:halves",
         "--data", "data/set.json", "--output", "pictures",
     )  # fmt: skip
-    found = [json.loads(path.read_text()) for path in work.glob("pictures/*/previews/*/*.json")]
+    found = captions(work / "pictures")
     assert found
     for pictures in found:
-        captions = [picture["caption"] for picture in pictures]
-        assert captions == ["rgb", "ground truth", "prediction", "error"]
+        assert pictures == ["rgb", "ground truth", "prediction", "error"]

@@ -18,6 +18,9 @@ METRICS = {
     "toy-sequence-raise": "SequenceRaising",
     "toy-quality": "Quality",
     "toy-undefined": "Undefined",
+    "toy-picky": "Picky",
+    "toy-drift": "Drift",
+    "toy-unbuilt": "Unbuilt",
     "toy-exit": "Exiting",
 }
 MODELS = (
@@ -44,7 +47,16 @@ def rpx_tasks():
             primary="error.abs",
             baseline="toy-noise",
             requires=("level",),
-            alignments=("none", "shift", "short", "infinite", "bare", "raise", "undefined"),
+            alignments=(
+                "none",
+                "shift",
+                "short",
+                "infinite",
+                "bare",
+                "raise",
+                "undefined",
+                "doubt",
+            ),
             adapter="toy-function",
             options="toy_engine_task:ToyOptions",
         ),

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import BaseModel
 
+from rpx_core import contracts
 from rpx_core.contracts import Output, Unit
 from rpx_core.state import Cat, Max, Sum
 
@@ -175,6 +176,32 @@ class NanState(Error):
 class Undefined(Error):
     def measure(self, sample, truth, prediction):
         return None
+
+
+class Picky(Error):
+    """Says why it has no value."""
+
+    def measure(self, sample, truth, prediction):
+        if truth < 10:
+            return contracts.Undefined("too low to judge")
+        return super().measure(sample, truth, prediction)
+
+
+class Unbuilt(Error):
+    def __init__(self):
+        raise LookupError("no such constant")
+
+
+class Drift(Run):
+    """How far off the last frame is."""
+
+    outputs: ClassVar = {"drift": Output(better="lower", best=0.0)}
+
+    def measure(self, frames):
+        return RunState(len(frames), abs(frames[-1].prediction - frames[-1].truth))
+
+    def result(self, state):
+        return {"drift": float(state.last)}
 
 
 class PairRaising(Stability):

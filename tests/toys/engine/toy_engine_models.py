@@ -21,6 +21,8 @@ class Options(BaseModel, frozen=True, extra="forbid"):
     """Samples at which the process dies."""
     kills_once: str = ""
     """A folder in which it is noted that the process has died once already at each `kills`."""
+    kills_while: str = ""
+    """A file; samples of `kills` kill only while it exists."""
     raises: tuple[str, ...] = ()
     """Samples at which predict() raises."""
     raises_while: str = ""
@@ -89,6 +91,8 @@ class Noise:
             time.sleep(0.01)
 
     def must_die(self, sample_id):
+        if self.options.kills_while and not Path(self.options.kills_while).exists():
+            return False
         if not self.options.kills_once:
             return True
         note = Path(self.options.kills_once, sample_id)

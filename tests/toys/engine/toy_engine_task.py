@@ -34,7 +34,9 @@ class ToyTask(Task):
             os.kill(os.getpid(), signal.SIGKILL)
         level = record.assets["level"]
         if not isinstance(level, int | float):
-            raise ManifestError(f"sample {record.id}: level is not a number")
+            raise ManifestError(
+                f"sample {record.id}: level is not a number", hint="write <1.5>, not <high>"
+            )
         return Sample(
             id="stray" if record.id in self.options.stray else record.id,
             rgb=np.zeros((4, 4, 3), np.uint8) if self.options.pictures else None,
@@ -56,16 +58,19 @@ class ToyTask(Task):
     def align(self, method, frames):
         plain = [Aligned(frame.prediction) for frame in frames]
         match method:
-            case "none":
-                return plain
-            case "short":
-                return plain[1:]
+            case "none" | "short":
+                return plain[1:] if method == "short" else plain
             case "bare":
                 return [frame.prediction for frame in frames]
             case "infinite":
                 return [Aligned(frame.prediction, {"scale": float("inf")}) for frame in frames]
             case "raise":
                 raise ArithmeticError("no fit")
+            case "doubt":
+                return [
+                    Aligned(frame.prediction, note="above 20" if frame.truth > 20 else None)
+                    for frame in frames
+                ]
             case "undefined":
                 return [None if frame.truth > 20 else Aligned(frame.prediction) for frame in frames]
         shift = float(np.mean([frame.truth - frame.prediction for frame in frames]))
@@ -77,7 +82,8 @@ class ToyTask(Task):
         if self.options.preview == "bad":
             return [Picture("rgb", np.zeros((2, 2), np.complex128))]
         shade = np.full((4, 4, 3), int(abs(frame.prediction)) % 256, np.uint8)
-        return [Picture("rgb", shade), Picture("prediction", shade)]
+        image = shade if frame.sample.rgb is None else frame.sample.rgb
+        return [Picture("rgb", image), Picture("prediction", shade)]
 
     def write_prediction(self, prediction):
         return json.dumps(prediction).encode()
@@ -93,7 +99,9 @@ class StepTask(ToyTask):
         super().__init__(ToyOptions())
 
     def arrange(self, records, files):
-        return [
-            after.model_copy(update={"id": f"{before.id}--{after.id}"})
-            for before, after in itertools.pairwise(records)
-        ]
+        return [self.step(*pair) for pair in itertools.pairwise(records)]
+
+    def step(self, before, after):
+        level = after.assets["level"] - before.assets["level"]
+        identifier = f"{before.id}--{after.id}"
+        return after.model_copy(update={"id": identifier, "assets": {"level": level}})

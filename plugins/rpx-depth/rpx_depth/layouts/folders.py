@@ -6,19 +6,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.folders import IMAGES, files_by_stem, open_root, walk_folders
 from rpx_core.manifest import Manifest
-from rpx_depth.layouts.matching import (
-    DEPTHS,
-    IMAGES,
-    Findings,
-    Pinhole,
-    Positive,
-    RawRecord,
-    files_by_stem,
-    open_root,
-    pinhole,
-    walk_folders,
-)
+from rpx_depth.layouts.matching import DEPTHS, Findings, Pinhole, Positive, RawRecord, pinhole
 
 
 class FoldersOptions(BaseModel):

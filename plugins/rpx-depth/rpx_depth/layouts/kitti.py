@@ -9,17 +9,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from rpx_core.errors import ManifestError
+from rpx_core.folders import IMAGES, files_by_stem, list_folders, open_root, read_lines
 from rpx_core.manifest import Manifest
-from rpx_depth.layouts.matching import (
-    IMAGES,
-    Findings,
-    RawRecord,
-    files_by_stem,
-    list_folders,
-    open_root,
-    pinhole,
-    read_lines,
-)
+from rpx_depth.layouts.matching import Findings, RawRecord, pinhole
 
 DEPTH_SCALE = 1 / 256
 """Metres per unit of the annotated 16-bit PNGs."""

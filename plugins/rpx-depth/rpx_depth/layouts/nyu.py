@@ -6,15 +6,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.folders import IMAGES, files_by_stem, open_root, read_lines, walk_folders
 from rpx_core.manifest import Manifest
-from rpx_depth.layouts.matching import (
-    IMAGES,
-    Findings,
-    files_by_stem,
-    open_root,
-    read_lines,
-    walk_folders,
-)
+from rpx_depth.layouts.matching import Findings
 
 INTRINSICS = {"fx": 518.857901, "fy": 519.469611, "cx": 325.582449, "cy": 253.736166}
 """The colour camera of NYU Depth v2, from the dataset's toolbox."""

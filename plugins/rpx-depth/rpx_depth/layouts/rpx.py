@@ -8,20 +8,9 @@ from pydantic import BaseModel, ConfigDict
 
 from rpx_core.contracts import Difficulty, Phase
 from rpx_core.errors import ManifestError
+from rpx_core.folders import IMAGES, files_by_stem, list_folder, list_folders, open_root, read_lines
 from rpx_core.manifest import Manifest
-from rpx_depth.layouts.matching import (
-    DEPTHS,
-    IMAGES,
-    Findings,
-    Pinhole,
-    RawRecord,
-    files_by_stem,
-    list_folder,
-    list_folders,
-    open_root,
-    pinhole,
-    read_lines,
-)
+from rpx_depth.layouts.matching import DEPTHS, Findings, Pinhole, RawRecord, pinhole
 
 _POSES = (".npz", ".npy")
 

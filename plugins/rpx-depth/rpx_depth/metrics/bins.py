@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import ConfigError
 from rpx_core.state import Combine
 from rpx_depth.metrics.standard import standard_outputs
@@ -80,11 +80,13 @@ class DepthBins:
 
     def measure(
         self, sample: Sample, truth: DepthGroundTruth, prediction: DepthPrediction
-    ) -> BinSums | None:
-        """Sums of each range in one image, or None without truth in any."""
+    ) -> BinSums | Undefined:
+        """Sums of each range in one image, or Undefined without truth in any."""
         masks = bin_masks(truth.depth_map, self._bins)
         sums = [_measure_range(truth, prediction, masks[name]) for name in self._bins.names]
-        return _pack(sums) if any(one.truth_pixels for one in sums) else None
+        if not any(one.truth_pixels for one in sums):
+            return Undefined("no true depth lies in any range")
+        return _pack(sums)
 
     def result(self, state: BinSums) -> ResultMap:
         """The outputs of one image, or of the pooled pixels of many."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_depth.metrics.standard import standard_outputs, standard_values
 from rpx_depth.pixel_errors import DepthSums, measure_errors
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
@@ -39,10 +39,10 @@ class DepthErrors:
 
     def measure(
         self, sample: Sample, truth: DepthGroundTruth, prediction: DepthPrediction
-    ) -> DepthSums | None:
-        """Sums over the pixels of one image, or None when it has no truth."""
+    ) -> DepthSums | Undefined:
+        """Sums over the pixels of one image, or Undefined when it has no truth."""
         sums = measure_errors(prediction.depth_map, truth.depth_map)
-        return sums if sums.truth_pixels else None
+        return sums if sums.truth_pixels else Undefined("no pixel has a true depth")
 
     def result(self, state: DepthSums) -> ResultMap:
         """The outputs of one image, or of the pooled pixels of many."""

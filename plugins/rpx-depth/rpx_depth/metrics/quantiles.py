@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Combine
 from rpx_depth.histogram import ErrorBins, count_errors, quantile
 from rpx_depth.pixel_errors import pixel_errors
@@ -68,11 +68,11 @@ class DepthQuantiles:
 
     def measure(
         self, sample: Sample, truth: DepthGroundTruth, prediction: DepthPrediction
-    ) -> ErrorCounts | None:
-        """Histograms of one image's errors, or None when no truth pixel is answered."""
+    ) -> ErrorCounts | Undefined:
+        """Histograms of one image's errors, or Undefined when no truth pixel is answered."""
         errors = pixel_errors(prediction.depth_map, truth.depth_map)
         if not errors.absolute.size:
-            return None
+            return Undefined("no pixel with a true depth is answered")
         return ErrorCounts(
             relative=_count(errors.relative),
             absolute=_count(errors.absolute),

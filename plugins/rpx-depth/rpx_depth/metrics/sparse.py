@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import MetricError
 from rpx_depth.metrics.standard import standard_outputs, standard_values
 from rpx_depth.pixel_errors import Count, DepthSums, Total, is_depth, measure_errors
@@ -39,11 +39,11 @@ class SparseDepthErrors:
 
     def measure(
         self, sample: Sample, truth: SparseDepthGroundTruth, prediction: SparseDepthPrediction
-    ) -> DepthSums | None:
-        """Sums over the points of one image, or None when none has a true depth."""
+    ) -> DepthSums | Undefined:
+        """Sums over the points of one image, or Undefined when none has a true depth."""
         depths = matched_depths(truth.coordinates, prediction)
         sums = measure_errors(depths, truth.depths)
-        return sums if sums.truth_pixels else None
+        return sums if sums.truth_pixels else Undefined("no point has a true depth")
 
     def result(self, state: DepthSums) -> ResultMap:
         """The outputs of one image, or of the pooled points of many."""
@@ -93,12 +93,12 @@ class PublishedSparseDepthErrors:
 
     def measure(
         self, sample: Sample, truth: SparseDepthGroundTruth, prediction: SparseDepthPrediction
-    ) -> PointSums | None:
-        """Sums over the points of one image, or None when none has a true depth."""
+    ) -> PointSums | Undefined:
+        """Sums over the points of one image, or Undefined when none has a true depth."""
         depths = nearest_depths(truth.coordinates, prediction)
         known = is_depth(truth.depths)
         if not known.any():
-            return None
+            return Undefined("no point has a true depth")
         values, true = np.nan_to_num(depths[known], posinf=0, neginf=0), truth.depths[known]
         with np.errstate(over="ignore"):
             difference = np.abs(values - true)

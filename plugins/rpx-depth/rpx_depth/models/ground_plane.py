@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Runtime, Sample
-from rpx_depth.inputs import image_size
 from rpx_depth.types import DepthPrediction
 
 Metres = Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Runtime, Sample
-from rpx_depth.inputs import image_size
 from rpx_depth.types import DepthPrediction
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.errors import ManifestError
+from rpx_core.errors import ManifestError, first_few
+from rpx_core.folders import open_root
 from rpx_core.manifest import Manifest, build_manifest
 from rpx_detection.coco_files import Annotations, read_annotations
 
@@ -43,9 +44,7 @@ def open_coco(options: CocoOptions, cache: Path) -> Manifest:
     Boxes become corners in pixels and keep their annotated area; `iscrowd` and `ignore` are kept.
     Instances whose box has no area are left out and counted in a warning: nothing can match them.
     """
-    root = options.root.expanduser().resolve()
-    if not root.is_dir():
-        raise ManifestError(f"{options.root}: no such folder")
+    root = open_root(options.root)
     path = root / options.annotations if options.annotations else _find_annotations(root)
     found = read_annotations(path)
     folder = root / options.images if options.images else _find_images(root, found)
@@ -81,7 +80,7 @@ def _find_annotations(root: Path) -> Path:
         if len(files) == 1:
             return files[0]
         if files:
-            names = ", ".join(path.relative_to(root).as_posix() for path in files[:10])
+            names = first_few([path.relative_to(root).as_posix() for path in files])
             raise ManifestError(
                 f"{root}: several annotation files: {names}",
                 hint="choose one: --set annotations='\"annotations/instances_val2017.json\"'",

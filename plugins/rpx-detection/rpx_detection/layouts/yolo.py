@@ -10,17 +10,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError
 from rpx_core.files import FILE_LIMIT, read_file
+from rpx_core.folders import IMAGES, files_below, open_root, warn_of_lonely
 from rpx_core.image_formats import read_image_header
 from rpx_core.manifest import Manifest, build_manifest
 from rpx_core.records import natural_key
 
 Record = dict[str, Any]
-
-_IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
-_TEXT_LIMIT = 2**24
-_SHOWN = 10
 
 
 class YoloOptions(BaseModel):
@@ -43,18 +41,19 @@ def open_yolo(options: YoloOptions, cache: Path) -> Manifest:
     A line is `class x y width height`: an index, then the centre and size of the box as fractions
     of the image. Label files without an image are named in a warning.
     """
-    root = options.root.expanduser().resolve()
-    folder = root / "images" / (options.split or "")
-    if not folder.is_dir():
-        raise ManifestError(
-            f"{folder}: no such folder", hint="the layout is ROOT/images/... and ROOT/labels/..."
-        )
+    root, split = open_root(options.root), options.split or ""
     names = options.names or _read_names(root)
-    images = [path for path in folder.rglob("*") if path.suffix.lower() in _IMAGES]
-    images.sort(key=lambda path: natural_key(path.relative_to(folder).as_posix()))
+    images = files_below(root / "images" / split, IMAGES)
+    labels = files_below(root / "labels" / split, (".txt",))
     if not images:
-        raise ManifestError(f"{folder}: holds no images ({', '.join(_IMAGES)})")
-    records = [_record(root, path, names) for path in images]
+        raise ManifestError(
+            f"{root / 'images' / split}: holds no images ({', '.join(IMAGES)})",
+            hint="the layout is ROOT/images/... and ROOT/labels/...",
+        )
+    records = [
+        _record(root, images[name], labels.get(name), names)
+        for name in sorted(images, key=natural_key)
+    ]
     manifest = build_manifest(
         {
             "name": "-".join(part for part in (root.name, options.split) if part),
@@ -64,19 +63,22 @@ def open_yolo(options: YoloOptions, cache: Path) -> Manifest:
         records,
         root=root,
     )
-    return replace(manifest, warnings=(*manifest.warnings, *_lonely(root, options.split, images)))
+    lonely = [
+        path.relative_to(root).as_posix()
+        for name, path in labels.items()
+        if name not in images and path.name != "classes.txt"
+    ]
+    return replace(manifest, warnings=(*manifest.warnings, *warn_of_lonely(lonely)))
 
 
-def _record(root: Path, image: Path, names: tuple[str, ...]) -> Record:
-    place = image.relative_to(root / "images")
-    labels = (root / "labels" / place).with_suffix(".txt")
+def _record(root: Path, image: Path, labels: Path | None, names: tuple[str, ...]) -> Record:
     boxes = []
-    if labels.is_file():
+    if labels is not None:
         content = read_file(image, source=str(image), limit=FILE_LIMIT)
         header = read_image_header(content, name=str(image))
         boxes = _read_labels(labels, names, (header.width, header.height))
     return {
-        "id": place.with_suffix("").as_posix(),
+        "id": image.relative_to(root / "images").with_suffix("").as_posix(),
         "rgb": image.relative_to(root).as_posix(),
         "boxes": boxes,
     }
@@ -84,7 +86,7 @@ def _record(root: Path, image: Path, names: tuple[str, ...]) -> Record:
 
 def _read_labels(path: Path, names: tuple[str, ...], size: tuple[int, int]) -> list[Record]:
     boxes = []
-    for number, line in enumerate(_read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         words, where = line.split(), f"{path}, line {number}"
         if not words:
             continue
@@ -108,28 +110,13 @@ def _corners(numbers: list[float], size: tuple[int, int]) -> list[float]:
     return [x - width / 2, y - height / 2, x + width / 2, y + height / 2]
 
 
-def _lonely(root: Path, split: str | None, images: list[Path]) -> list[str]:
-    """A warning that names label files without an image."""
-    known = {path.relative_to(root / "images").with_suffix("") for path in images}
-    folder = root / "labels"
-    lonely = [
-        place.as_posix()
-        for path in sorted((folder / (split or "")).rglob("*.txt"))
-        if (place := path.relative_to(folder)).with_suffix("") not in known
-        and path.name != "classes.txt"
-    ]
-    if not lonely:
-        return []
-    return [f"{len(lonely)} label files without an image: {', '.join(lonely[:_SHOWN])}"]
-
-
 def _read_names(root: Path) -> tuple[str, ...]:
     for name in ("data.yaml", "dataset.yaml"):
         if (root / name).is_file():
-            return _names_of_yaml(_read_text(root / name), root / name)
+            return _names_of_yaml(read_text(root / name), root / name)
     for name in ("classes.txt", "obj.names", "labels/classes.txt"):
         if (root / name).is_file():
-            lines = (line.strip() for line in _read_text(root / name).splitlines())
+            lines = (line.strip() for line in read_text(root / name).splitlines())
             return tuple(line for line in lines if line)
     raise ManifestError(
         f"{root}: nothing says what the classes are called",
@@ -158,11 +145,3 @@ def _unquote(word: str) -> str:
     word = word.strip()
     quoted = re.match(r"""(['"])(.*?)\1""", word)
     return quoted[2] if quoted else re.sub(r"\s+#.*", "", word)
-
-
-def _read_text(path: Path) -> str:
-    content = read_file(path, source=str(path), limit=_TEXT_LIMIT)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ManifestError(f"{path}: is not UTF-8 text: {error}") from error

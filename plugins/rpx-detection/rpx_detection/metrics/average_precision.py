@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
-from rpx_detection.blocks import rank_in_blocks
-from rpx_detection.criteria import COCO_SIZES, Criteria
-from rpx_detection.evidence import image_batch, one_class
-from rpx_detection.metrics.rules import DetectionAPOptions, Rules, list_means
-from rpx_detection.ranked_list import ImageBatch, RankedList, rank
+from rpx_core.outputs import count
+from rpx_core.ranking.blocks import rank_in_blocks
+from rpx_core.ranking.means import COCO_RULES, Rules, list_means, mean_outputs
+from rpx_core.ranking.ranked_list import ImageBatch, RankedList, rank
+from rpx_detection.evidence import AreaSource, image_batch, one_class
+from rpx_detection.metrics.rules import DetectionAPOptions
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
 
 
@@ -24,11 +25,12 @@ class RankedMetric:
     unit: ClassVar[Unit] = Unit.SAMPLE
     State: ClassVar[type] = RankedList
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, area: AreaSource = "annotation") -> None:
         self._rules = rules
+        self._area = area
         self._means = list_means(rules)
         self.outputs: Mapping[str, Output] = MappingProxyType(
-            {name: _share(mean.summary) for name, mean in self._means.items()} | dict(_COUNTS)
+            mean_outputs(self._means) | dict(_COUNTS)
         )
 
     def measure(
@@ -54,14 +56,14 @@ class RankedMetric:
     def _batch(
         self, sample: Sample, truth: DetectionGroundTruth, prediction: DetectionPrediction
     ) -> ImageBatch:
-        return image_batch(sample, truth, prediction, self._rules.area)
+        return image_batch(sample, truth, prediction, self._area)
 
 
 class DetectionAP(RankedMetric):
     """Average precision and recall, which depend on nothing but boxes, labels and scores.
 
     For each class and IoU threshold the detections of all images are ranked by score and matched
-    greedily (`rpx_detection.matching`); precision at 101 levels of recall is the best precision
+    greedily (`rpx_core.ranking.matching`); precision at 101 levels of recall is the best precision
     there or at a higher recall. ap is its mean over levels, thresholds (0.5 to 0.95 in steps of
     0.05) and classes; ap50 and ap75 are at one threshold; ap_small, ap_medium and ap_large count
     the objects of one range of area. arN is the recall of the N best detections per class and
@@ -81,7 +83,7 @@ class DetectionAP(RankedMetric):
     """
 
     def __init__(self, options: DetectionAPOptions) -> None:
-        super().__init__(options.rules())
+        super().__init__(options.rules(), options.area)
 
 
 class ClassAgnosticAP(DetectionAP):
@@ -115,42 +117,28 @@ class CocoDetection(RankedMetric):
     """
 
     def __init__(self) -> None:
-        super().__init__(Rules(Criteria(sizes=COCO_SIZES, ties="given")))
+        super().__init__(COCO_RULES)
 
 
 def tied_share(ranked: RankedList) -> float | None:
     """Share of detections whose score another detection of the same class has; None without any."""
-    count = len(ranked.scores)
-    if not count:
+    if not len(ranked.scores):
         return None
     labels = np.repeat(np.unique(ranked.classes, return_inverse=True)[1], ranked.detections)
     order = np.lexsort((ranked.scores, labels))
     same = np.diff(labels[order]) == 0
     same &= np.diff(ranked.scores[order]) == 0
-    tied = np.zeros(count, np.bool_)
+    tied = np.zeros(len(ranked.scores), np.bool_)
     tied[1:] |= same
     tied[:-1] |= same
-    return float(np.count_nonzero(tied) / count)
-
-
-def _share(summary: str) -> Output:
-    return Output(
-        better="higher",
-        best=1.0,
-        worst=0.0,
-        headline="pooled",
-        aggregates=("pooled", "group"),
-        summary=summary,
-    )
+    return float(np.count_nonzero(tied) / len(tied))
 
 
 _COUNTS: Mapping[str, Output] = MappingProxyType(
     {
-        "classes": Output(
-            better=None,
-            headline="pooled",
+        "classes": count(
+            "classes that have objects; the others have no part in the means",
             aggregates=("pooled",),
-            summary="classes that have objects; the others have no part in the means",
         ),
         "tied": Output(
             better=None,
@@ -159,12 +147,10 @@ _COUNTS: Mapping[str, Output] = MappingProxyType(
             plausible=(0.0, 0.5),
             summary="detections that share their score with another of their class",
         ),
-        "truncated": Output(
-            better=None,
+        "truncated": count(
+            "images in which the cap on detections left some out",
             unit="images",
-            headline="pooled",
             aggregates=("pooled",),
-            summary="images in which the cap on detections left some out",
         ),
     }
 )

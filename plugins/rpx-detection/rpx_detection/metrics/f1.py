@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
-from rpx_detection.criteria import EVERY_SIZE, Criteria
+from rpx_core.contracts import Aggregate, Output, ResultMap, Sample, Unit
+from rpx_core.outputs import count, share
+from rpx_core.ranking.criteria import EVERY_SIZE, Criteria
+from rpx_core.ranking.ranked_list import RankedList, rank
 from rpx_detection.evidence import image_batch
 from rpx_detection.operating_points import count_on_absent_classes, outcomes_of
-from rpx_detection.ranked_list import RankedList, rank
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
+
+_POOLED: tuple[Aggregate, ...] = ("pooled",)
 
 
 class DetectionF1Options(BaseModel):
@@ -25,27 +28,11 @@ class DetectionF1Options(BaseModel):
     score: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
 
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, headline="pooled", summary=summary)
-
-
-def _count(better: Literal["lower", "higher"], summary: str, unit: str = "") -> Output:
-    best = 0.0 if better == "lower" else None
-    return Output(
-        better=better,
-        unit=unit,
-        best=best,
-        headline="pooled",
-        aggregates=("pooled",),
-        summary=summary,
-    )
-
-
 class DetectionF1:
     """Precision, recall and F1 over all objects of all images, whatever their class.
 
     Detections whose score is at least `score` are matched greedily from the highest score down, a
-    class and image at a time, and hit from `iou` on (`rpx_detection.matching`). With H hits, F
+    class and image at a time, and hit from `iou` on (`rpx_core.ranking.matching`). With H hits, F
     false alarms and M missed objects: precision H / (H + F), recall H / (H + M), f1
     2H / (2H + F + M); 0 to 1, higher is better. best_f1 is the highest F1 that any score threshold
     gives, best_score that threshold, best_precision and best_recall what it gives.
@@ -66,23 +53,27 @@ class DetectionF1:
     State: ClassVar[type] = RankedList
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "precision": _share("detections that are right"),
-            "recall": _share("objects that are found"),
-            "f1": _share("2 hits / (detections + objects)"),
-            "best_f1": _share("highest F1 of any score threshold"),
+            "precision": share("detections that are right"),
+            "recall": share("objects that are found"),
+            "f1": share("2 hits / (detections + objects)"),
+            "best_f1": share("highest F1 of any score threshold"),
             "best_score": Output(
                 better=None,
                 headline="pooled",
                 aggregates=("pooled",),
                 summary="score threshold of the highest F1",
             ),
-            "best_precision": _share("precision at the score threshold of the highest F1"),
-            "best_recall": _share("recall at the score threshold of the highest F1"),
-            "hits": _count("higher", "objects that are found"),
-            "false_alarms": _count("lower", "detections that are wrong"),
-            "misses": _count("lower", "objects that are not found"),
-            "false_alarms_per_image": _count("lower", "false alarms per image", "1/image"),
-            "absent_class_alarms": _count("lower", "false alarms of classes that no image holds"),
+            "best_precision": share("precision at the score threshold of the highest F1"),
+            "best_recall": share("recall at the score threshold of the highest F1"),
+            "hits": count("objects that are found", "higher", aggregates=_POOLED),
+            "false_alarms": count("detections that are wrong", "lower", aggregates=_POOLED),
+            "misses": count("objects that are not found", "lower", aggregates=_POOLED),
+            "false_alarms_per_image": count(
+                "false alarms per image", "lower", unit="1/image", aggregates=_POOLED
+            ),
+            "absent_class_alarms": count(
+                "false alarms of classes that no image holds", "lower", aggregates=_POOLED
+            ),
         }
     )
 

@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.outputs import share
+from rpx_core.ranking.criteria import reaches
 from rpx_core.state import Sum
-from rpx_detection.boxes import Boxes, pairwise_iou, reaches
+from rpx_detection.boxes import Boxes, pairwise_iou
 from rpx_detection.types import VisualGroundingGroundTruth, VisualGroundingPrediction
 
 THRESHOLDS: Mapping[str, float] = MappingProxyType({"acc25": 0.25, "acc50": 0.5, "acc75": 0.75})
@@ -31,10 +33,6 @@ class GroundingSums:
     tied: Sum
     empty: Sum
     refused: Sum
-
-
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, headline="pooled", summary=summary)
 
 
 class GroundingAccuracy:
@@ -59,12 +57,12 @@ class GroundingAccuracy:
     State: ClassVar[type] = GroundingSums
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "acc50": _share("expressions with IoU 0.5 or more"),
-            "acc25": _share("expressions with IoU 0.25 or more"),
-            "acc75": _share("expressions with IoU 0.75 or more"),
-            "iou": _share("mean IoU"),
-            "answered": _share("expressions with a referent that got a box"),
-            "refusal": _share("expressions without a referent that got no box"),
+            "acc50": share("expressions with IoU 0.5 or more"),
+            "acc25": share("expressions with IoU 0.25 or more"),
+            "acc75": share("expressions with IoU 0.75 or more"),
+            "iou": share("mean IoU"),
+            "answered": share("expressions with a referent that got a box"),
+            "refusal": share("expressions without a referent that got no box"),
             "tied": Output(
                 better=None,
                 headline="pooled",

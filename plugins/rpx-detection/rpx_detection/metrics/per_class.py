@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
 from rpx_core.contracts import Output, ResultMap
 from rpx_core.errors import ConfigError
-from rpx_detection.average_precision import ClassScores
+from rpx_core.outputs import are_distinct, count, output_name
+from rpx_core.ranking.means import ranked_share
+from rpx_core.ranking.ranked_list import RankedList
 from rpx_detection.metrics.average_precision import RankedMetric
 from rpx_detection.metrics.rules import DetectionAPOptions
-from rpx_detection.ranked_list import RankedList
 
 
 class PerClassOptions(DetectionAPOptions):
@@ -38,59 +37,35 @@ class DetectionPerClass(RankedMetric):
     """
 
     def __init__(self, options: PerClassOptions) -> None:
-        super().__init__(options.rules())
-        self._names = _output_names(options.classes)
-        self.outputs: Mapping[str, Output] = MappingProxyType(_outputs(self._names))
+        if not are_distinct(options.classes):
+            raise ConfigError(
+                f"metric detection-per-class: the classes {', '.join(map(repr, options.classes))} "
+                "do not have names of their own",
+                hint="labels must differ in their letters a to z and digits, not only in case",
+            )
+        super().__init__(options.rules(), options.area)
+        self._classes = options.classes
+        self.outputs: Mapping[str, Output] = MappingProxyType(_outputs(options.classes))
 
     def result(self, state: RankedList) -> ResultMap:
         """The outputs of one image, or of all images whose lists were joined."""
         scores = self._rules.score(state)
-        places = {label: place for place, label in enumerate(scores.classes.tolist())}
         values: dict[str, float | None] = {}
-        for label, name in self._names.items():
-            values |= _class_values(scores, places.get(label), name)
+        for label in self._classes:
+            values[output_name("ap", label)] = scores.precision_of(label)
+            values[output_name("ar", label)] = scores.recall_of(label)
+            values[output_name("objects", label)] = scores.objects_of(label)
         return values
 
 
-def _class_values(scores: ClassScores, place: int | None, name: str) -> dict[str, float | None]:
-    objects = 0 if place is None else int(scores.objects[place, 0])
-    if place is None or not objects:
-        return {f"ap_{name}": None, f"ar_{name}": None, f"objects_{name}": objects}
-    return {
-        f"ap_{name}": float(np.mean(scores.precision[place, 0])),
-        f"ar_{name}": float(np.mean(scores.recall[-1, place, 0])),
-        f"objects_{name}": objects,
-    }
-
-
-def _output_names(classes: tuple[str, ...]) -> dict[str, str]:
-    """Output name by label; raises ConfigError where two labels would share one."""
-    names = {label: re.sub(r"[^a-z0-9]+", "_", label.casefold()).strip("_") for label in classes}
-    if "" in names.values() or len(set(names.values())) < len(classes):
-        raise ConfigError(
-            f"metric detection-per-class: the classes {', '.join(map(repr, classes))} do not have "
-            "names of their own",
-            hint="labels must differ in their letters a to z and digits, not only in case",
-        )
-    return names
-
-
-def _outputs(names: Mapping[str, str]) -> dict[str, Output]:
+def _outputs(classes: Sequence[str]) -> dict[str, Output]:
     outputs = {}
-    for label, name in names.items():
+    for label in classes:
         for kind, summary in (("ap", "average precision"), ("ar", "recall")):
-            outputs[f"{kind}_{name}"] = Output(
-                better="higher",
-                best=1.0,
-                worst=0.0,
-                headline="pooled",
-                aggregates=("pooled", "group"),
-                summary=f"{summary} of class {label}, mean over the IoU thresholds",
+            outputs[output_name(kind, label)] = ranked_share(
+                f"{summary} of class {label}, mean over the IoU thresholds"
             )
-        outputs[f"objects_{name}"] = Output(
-            better=None,
-            headline="pooled",
-            aggregates=("pooled",),
-            summary=f"objects of class {label}",
+        outputs[output_name("objects", label)] = count(
+            f"objects of class {label}", aggregates=("pooled",)
         )
     return outputs

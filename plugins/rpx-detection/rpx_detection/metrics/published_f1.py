@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.outputs import share
+from rpx_core.ranking.criteria import reaches
 from rpx_core.state import Sum
-from rpx_detection.boxes import pairwise_iou, reaches
+from rpx_detection.boxes import pairwise_iou
 from rpx_detection.evidence import check_lengths
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
 
@@ -28,13 +30,7 @@ class HitCounts:
 
 
 def _share(summary: str) -> Output:
-    return Output(
-        better="higher",
-        best=1.0,
-        worst=0.0,
-        aggregates=("sample", "sample_median"),
-        summary=summary,
-    )
+    return share(summary, headline="sample", aggregates=("sample", "sample_median"))
 
 
 class PublishedDetectionF1:

@@ -12,10 +12,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import ModelError
 from rpx_detection.boxes import Boxes
-from rpx_detection.models.colours import COLOURS, PALE, Codes, Image, colour_table, name_colours
 from rpx_detection.models.phrases import Phrase, Place, parse_phrase
 from rpx_detection.models.regions import Region, find_regions
 from rpx_detection.models.shapes import SHAPES, shape_fits
+from rpx_detection.models.strong_colours import (
+    COLOURS,
+    PALE,
+    Codes,
+    Image,
+    colour_table,
+    name_strong_colours,
+)
 from rpx_detection.types import (
     DetectionPrediction,
     DetectionQuery,
@@ -80,7 +87,7 @@ class BlobFinder:
 
     def _search(self, rgb: Image, table: Codes) -> list[Blob]:
         step = max(1, round(max(rgb.shape[:2]) / _WORKING_WIDTH))
-        codes = name_colours(rgb[::step, ::step], table)
+        codes = name_strong_colours(rgb[::step, ::step], table)
         regions = find_regions(codes, self._options.gap_px)
         regions = [region for region in regions if region.pixels >= self._options.min_pixels]
         blobs = []

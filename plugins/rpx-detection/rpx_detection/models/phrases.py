@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from rpx_detection.models.colours import COLOURS
 from rpx_detection.models.shapes import SHAPES
+from rpx_detection.models.strong_colours import COLOURS
 
 Place = Literal["left", "right", "near"]
 

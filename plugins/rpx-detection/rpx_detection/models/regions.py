@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_detection.models.colours import Codes
+from rpx_detection.models.strong_colours import Codes
 
 SPECK = 4
 """Components of fewer pixels are part of nothing."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_detection.models.colours import COLOURS, Codes
 from rpx_detection.models.regions import Region
+from rpx_detection.models.strong_colours import COLOURS, Codes
 
 _DARK = 1 + COLOURS.index("black")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.adapters import function_name, image_copy
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_detection.tracking.annotations import Origin, read_tracks
@@ -44,14 +45,11 @@ class NumpyTrackingModel:
         return [self._predict(sample) for sample in batch]
 
     def _predict(self, sample: Sample) -> TrackletPrediction:
-        if sample.rgb is None:
-            raise AdapterError(f"sample {sample.id}: {self.name} needs an image; none is listed")
-        # A copy: what the function scribbles on its input must not reach the report.
-        answer = self._function(np.array(sample.rgb))
+        answer = self._function(image_copy(sample))
         origin = Origin(f"sample {sample.id}: {self.name}", AdapterError)
         return TrackletPrediction(read_tracks(answer, origin))
 
 
 def wrap(function: TrackingFunction, options: None, runtime: Runtime) -> NumpyTrackingModel:
     """The function as a model, for the engine."""
-    return NumpyTrackingModel(function, getattr(function, "__name__", type(function).__name__))
+    return NumpyTrackingModel(function, function_name(function))

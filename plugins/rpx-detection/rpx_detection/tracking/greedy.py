@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rpx_detection.boxes import pairwise_iou, reaches
+from rpx_core.ranking.criteria import reaches
+from rpx_detection.boxes import pairwise_iou
 from rpx_detection.tracking.sums import Count
 from rpx_detection.tracking.types import Tracklet
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
 from rpx_detection.tracking.annotations import Origin, check_unique
@@ -175,10 +176,7 @@ def format_mot(frames: Iterable[tuple[int, Sequence[Tracklet]]]) -> str:
 
 
 def _parse_numbers(data: bytes, name: str) -> Floats:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ManifestError(f"{name}: is not a text file: {error}") from error
+    text = read_text(data, source=name)
     if not text.strip():
         return np.zeros((0, 7))
     delimiter = "," if "," in text else None

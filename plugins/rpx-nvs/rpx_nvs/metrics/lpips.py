@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_nvs.colours import to_unit
 from rpx_nvs.perceptual.network import SMALLEST, PerceptualDistance
 from rpx_nvs.perceptual.weights import load_heads, load_trunk
-from rpx_nvs.regions import is_masked
+from rpx_nvs.regions import why_not_whole
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
 
@@ -64,10 +64,11 @@ class Lpips:
         sample: Sample,
         truth: NovelViewSynthesisGroundTruth,
         prediction: NovelViewSynthesisPrediction,
-    ) -> DistanceSums | None:
-        """The distance of one image, or None where it is too small or masked."""
-        if is_masked(truth) or min(truth.rgb.shape[:2]) < SMALLEST:
-            return None
+    ) -> DistanceSums | Undefined:
+        """The distance of one image, or why it has none."""
+        undefined = why_not_whole(truth, SMALLEST)
+        if undefined is not None:
+            return undefined
         if self._distance is None:
             self._distance = self._load()
         distance = self._distance.measure(to_unit(prediction.rgb), to_unit(truth.rgb))

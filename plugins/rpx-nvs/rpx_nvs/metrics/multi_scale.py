@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from rpx_core.contracts import Aggregate, Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Aggregate, Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_nvs.colours import LEVELS, to_levels
-from rpx_nvs.regions import is_masked
+from rpx_nvs.regions import why_not_whole
 from rpx_nvs.scales import SMALLEST, multi_scale_ssim
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
@@ -59,10 +59,11 @@ class MultiScaleSsim:
         sample: Sample,
         truth: NovelViewSynthesisGroundTruth,
         prediction: NovelViewSynthesisPrediction,
-    ) -> ImageSums | None:
-        """MS-SSIM of one image, or None where it is too small or masked."""
-        if is_masked(truth) or min(truth.rgb.shape[:2]) < SMALLEST:
-            return None
+    ) -> ImageSums | Undefined:
+        """MS-SSIM of one image, or why it has none."""
+        undefined = why_not_whole(truth, SMALLEST)
+        if undefined is not None:
+            return undefined
         found = multi_scale_ssim(to_levels(prediction.rgb), truth.rgb, LEVELS)
         return ImageSums(1, found.inside, found.mirrored)
 

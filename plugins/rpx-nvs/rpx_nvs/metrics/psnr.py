@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_nvs.colours import LEVELS
 from rpx_nvs.regions import ENDINGS, regions_of
@@ -70,15 +70,15 @@ class Psnr:
         sample: Sample,
         truth: NovelViewSynthesisGroundTruth,
         prediction: NovelViewSynthesisPrediction,
-    ) -> ErrorSums | None:
-        """Squared errors of one image, or None where no pixel is scored."""
+    ) -> ErrorSums | Undefined:
+        """Squared errors of one image, or Undefined where no pixel is scored."""
         regions = regions_of(truth)
         levels = squared_errors_8bit(prediction.rgb, truth.rgb)
         is_8bit = prediction.rgb.dtype == np.uint8
         errors = levels if is_8bit else squared_errors(prediction.rgb, truth.rgb)
         parts = regions.select(errors)
         if not parts[0].size:
-            return None
+            return Undefined("no pixel is scored")
         return ErrorSums(
             values=np.array([part.size for part in parts]) * truth.rgb.shape[2],
             # Whole numbers fit float64: their sum is exact until it is divided.

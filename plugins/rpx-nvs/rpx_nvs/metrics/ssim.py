@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_nvs.colours import LEVELS, to_levels
 from rpx_nvs.regions import ENDINGS, regions_of
@@ -31,14 +31,14 @@ class SimilaritySums:
 
 def measure_similarity(
     truth: NovelViewSynthesisGroundTruth, rgb: Colours, window: Window
-) -> SimilaritySums | None:
-    """Summed similarity of a prediction's colours; None without any whole window that counts."""
+) -> SimilaritySums | Undefined:
+    """Summed similarity of a prediction's colours; Undefined without a whole window that counts."""
     if not window.fits(truth.rgb.shape):
-        return None
+        return Undefined(f"the image is smaller than the {window.name} window")
     similarity = similarity_map(to_levels(rgb), truth.rgb, window, LEVELS)
     parts = regions_of(truth).select(similarity, inset=window.radius)
     if not parts[0].size:
-        return None
+        return Undefined("no window is centred on a scored pixel")
     return SimilaritySums(
         windows=np.array([part.size for part in parts]),
         similarity=np.array([part.sum() for part in parts]),
@@ -88,8 +88,8 @@ class Ssim:
         sample: Sample,
         truth: NovelViewSynthesisGroundTruth,
         prediction: NovelViewSynthesisPrediction,
-    ) -> SimilaritySums | None:
-        """Summed similarity of one image, or None where no window counts."""
+    ) -> SimilaritySums | Undefined:
+        """Summed similarity of one image, or why it has none."""
         return measure_similarity(truth, prediction.rgb, WANG)
 
     def result(self, state: SimilaritySums) -> ResultMap:
@@ -116,8 +116,8 @@ class SsimUniform7:
         sample: Sample,
         truth: NovelViewSynthesisGroundTruth,
         prediction: NovelViewSynthesisPrediction,
-    ) -> SimilaritySums | None:
-        """Summed similarity of one image, or None where no window counts."""
+    ) -> SimilaritySums | Undefined:
+        """Summed similarity of one image, or why it has none."""
         return measure_similarity(truth, prediction.rgb, UNIFORM_7)
 
     def result(self, state: SimilaritySums) -> ResultMap:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import ModelError
+from rpx_core.warp import Camera, View
 from rpx_nvs.colours import LEVELS, to_uint8
-from rpx_nvs.projection import Camera
 from rpx_nvs.splatting import ColouredView, fill_depth, fill_holes, splat
 from rpx_nvs.types import NovelViewSynthesisPrediction, NovelViewSynthesisQuery, SourceView
 
@@ -57,5 +56,5 @@ def _coloured(source: SourceView, sample_id: str) -> ColouredView:
             f"sample {sample_id}: depth-warp is given no {missing} for a source view: the dataset "
             "lacks it, or the option source_depth is off; copy-source runs without"
         )
-    view = ColouredView(source.rgb, source.depth, Camera(source.intrinsics, source.pose))
-    return replace(view, depth=fill_depth(view.depth))
+    camera = Camera(source.intrinsics, source.pose)
+    return ColouredView(source.rgb, View(fill_depth(source.depth), camera))

@@ -41,7 +41,7 @@ def load_trunk(url: str = TRUNK_URL) -> Mapping[str, torch.Tensor]:
         import torch
     except ImportError as error:
         raise MetricError(
-            "LPIPS needs PyTorch, which is not installed: pip install 'rpx-nvs[lpips]'"
+            "LPIPS needs PyTorch, which is not installed", hint="pip install 'rpx-nvs[lpips]'"
         ) from error
     file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
     try:
@@ -49,9 +49,9 @@ def load_trunk(url: str = TRUNK_URL) -> Mapping[str, torch.Tensor]:
             url, map_location="cpu", progress=False, check_hash=True, weights_only=True
         )
     except (OSError, URLError, RuntimeError) as error:
-        # All in the message: a failed sample's row keeps no hint.
         raise MetricError(
-            f"the weights of LPIPS are not available ({error}); fetch {url} where there is a "
-            f"network and put it at {file}, or leave the metric nvs-lpips out"
+            f"the weights of LPIPS are not available: {error}",
+            hint=f"fetch {url} where there is a network and put it at {file}, or leave the metric "
+            "nvs-lpips out",
         ) from error
     return found

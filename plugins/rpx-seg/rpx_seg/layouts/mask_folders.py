@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from rpx_core.errors import ManifestError
+from rpx_core.folders import IMAGES, files_below, open_root, warn_of_lonely
 from rpx_core.manifest import Manifest, build_manifest
 from rpx_core.records import natural_key
 from rpx_seg.labels import CLASSES_FILE
 from rpx_seg.mask_files import SUFFIXES
-
-IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
-
-_SHOWN = 10
 
 
 class MaskFoldersOptions(BaseModel):
@@ -42,7 +38,7 @@ def open_mask_folders(options: MaskFoldersOptions, cache: Path) -> Manifest:
     A file directly in them is a sample of its own; the files of a folder inside are one sequence,
     in natural order. An image is a sample when it has a mask or a class map.
     """
-    root = options.root.expanduser().resolve()
+    root = open_root(options.root)
     images = _index(root, options.rgb, IMAGES)
     labels = {
         "mask": _index(root, options.masks, SUFFIXES),
@@ -66,8 +62,15 @@ def open_mask_folders(options: MaskFoldersOptions, cache: Path) -> Manifest:
         if folder:
             record |= {"scene": folder, "sequence": folder}
         records.append(record)
+    known = set(names)
+    lonely = [
+        path
+        for files in (images, *labels.values())
+        for name, path in files.items()
+        if name not in known
+    ]
     found = build_manifest(_header(root, records), records, root=root)
-    return replace(found, warnings=(*found.warnings, *_find_loners(names, images, labels)))
+    return replace(found, warnings=(*found.warnings, *warn_of_lonely(lonely)))
 
 
 def _header(root: Path, records: list[dict[str, Any]]) -> dict[str, Any]:
@@ -84,46 +87,5 @@ def _header(root: Path, records: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _index(root: Path, folder: str, endings: tuple[str, ...]) -> dict[str, str]:
     """Paths relative to the root by name relative to the folder, without ending."""
-    found: dict[str, str] = {}
-    for path in _walk(root / folder):
-        if path.suffix.lower() not in endings:
-            continue
-        name = path.relative_to(root / folder).with_suffix("").as_posix()
-        if name in found:
-            raise ManifestError(
-                f"{root / folder}: {found[name]} and {path.name} are the same frame twice",
-                hint="keep one of them",
-            )
-        found[name] = path.relative_to(root).as_posix()
-    return found
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    """The files in a folder and below it, without hidden names; folders that are links are left."""
-    if not folder.is_dir():
-        return
-    for path in sorted(folder.iterdir(), key=lambda path: natural_key(path.name)):
-        if path.name.startswith("."):
-            continue
-        if not path.name.isprintable():
-            raise ManifestError(
-                f"{folder}: holds a name that is no printable text: {path.name!r}",
-                hint="rename it; names become sample ids",
-            )
-        if path.is_dir() and not path.is_symlink():
-            yield from _walk(path)
-        elif path.is_file():
-            yield path
-
-
-def _find_loners(
-    names: list[str], images: dict[str, str], labels: dict[str, dict[str, str]]
-) -> list[str]:
-    """A warning for files without the counterpart that a sample needs."""
-    known = set(names)
-    alone = [path for files in (images, *labels.values()) for name, path in files.items()
-             if name not in known]  # fmt: skip
-    if not alone:
-        return []
-    more = f" and {len(alone) - _SHOWN} more" if len(alone) > _SHOWN else ""
-    return [f"{len(alone)} files without counterpart: {', '.join(alone[:_SHOWN])}{more}"]
+    found = files_below(root / folder, endings)
+    return {name: path.relative_to(root).as_posix() for name, path in found.items()}

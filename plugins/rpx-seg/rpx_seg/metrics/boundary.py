@@ -12,19 +12,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.boundaries import label_boundary, near
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.outputs import share
 from rpx_core.state import Sum
 from rpx_seg import confusion
 from rpx_seg.assignment import assign
-from rpx_seg.boundaries import (
-    BAND,
-    TOLERANCE,
-    Mask,
-    boundary_band,
-    count_near,
-    label_boundary,
-    tolerance_px,
-)
+from rpx_seg.boundaries import BAND, TOLERANCE, Mask, boundary_band, tolerance_px
 from rpx_seg.overlaps import VOID, Labels, count_pairs, overlap_segments
 
 Share = Annotated[float, Field(gt=0, le=0.5)]
@@ -63,24 +57,16 @@ class _Boundary(ABC):
     State: ClassVar[type] = BoundarySums
     outputs: ClassVar[Mapping[str, Output]] = MappingProxyType(
         {
-            "boundary_iou": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="IoU of bands along the outlines",
+            "boundary_iou": share("IoU of bands along the outlines", headline="sample"),
+            "boundary_f": share("F1 of boundary pixels within the tolerance", headline="sample"),
+            "boundary_precision": share(
+                "predicted boundary pixels near a true one", headline="sample"
             ),
-            "boundary_f": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="F1 of boundary pixels within the tolerance",
-            ),
-            "boundary_precision": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="predicted boundary pixels near a true one",
-            ),
-            "boundary_recall": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="true boundary pixels near a predicted one",
+            "boundary_recall": share(
+                "true boundary pixels near a predicted one", headline="sample"
             ),
         }
-    )  # fmt: skip
+    )
 
     def __init__(self, options: BoundaryOptions) -> None:
         self._options = options
@@ -103,8 +89,8 @@ class _Boundary(ABC):
         return BoundarySums(
             **vars(sums)
             | {
-                "predicted_near": count_near(predicted, true, radius),
-                "true_near": count_near(true, predicted, radius),
+                "predicted_near": int(np.count_nonzero(near(predicted, true, radius))),
+                "true_near": int(np.count_nonzero(near(true, predicted, radius))),
             }
         )
 

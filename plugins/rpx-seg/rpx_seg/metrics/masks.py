@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.outputs import share
 from rpx_core.state import Sum
 from rpx_seg.assignment import assign
 from rpx_seg.overlaps import overlap_segments
@@ -56,20 +57,20 @@ class MaskIou:
     State: ClassVar[type] = MaskSums
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "miou": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="IoU of assigned segments; missed and invented ones count as 0",
+            "miou": share(
+                "IoU of assigned segments; missed and invented ones count as 0", headline="sample"
             ),
-            "miou_truth": Output(
-                better="higher", best=1.0, worst=0.0,
-                summary="IoU of assigned segments per true segment; invented ones are free",
+            "miou_truth": share(
+                "IoU of assigned segments per true segment; invented ones are free",
+                headline="sample",
             ),
-            "miou_raw_id": Output(
-                better="higher", best=1.0, worst=0.0, aggregates=("sample", "sample_median"),
-                summary="published: IoU by equality of raw ids, background included",
+            "miou_raw_id": share(
+                "published: IoU by equality of raw ids, background included",
+                headline="sample",
+                aggregates=("sample", "sample_median"),
             ),
         }
-    )  # fmt: skip
+    )
 
     def measure(
         self, sample: Sample, truth: SegmentationGroundTruth, prediction: SegmentationPrediction

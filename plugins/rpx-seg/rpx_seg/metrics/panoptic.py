@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.outputs import output_name, share
 from rpx_core.state import Combine
-from rpx_seg.classes import ClassOptions, class_names, judged_mask, output_name
+from rpx_seg.classes import ClassOptions, class_names, judged_mask
 from rpx_seg.overlaps import overlap_segments
 from rpx_seg.panoptic import match_segments, quality
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
@@ -59,11 +60,11 @@ class PanopticQuality:
         self._options = options
         self.outputs: Mapping[str, Output] = MappingProxyType(
             {
-                "pq": _share("panoptic quality: SQ · RQ"),
-                "sq": _share("mean IoU of matched segments"),
-                "rq": _share("F1 of finding segments at IoU above 0.5"),
+                "pq": share("panoptic quality: SQ · RQ"),
+                "sq": share("mean IoU of matched segments"),
+                "rq": share("F1 of finding segments at IoU above 0.5"),
                 **{
-                    output_name("pq", name): _share(f"panoptic quality of {name}")
+                    output_name("pq", name): share(f"panoptic quality of {name}")
                     for name in options.classes
                 },
             }
@@ -119,7 +120,3 @@ _NONE: Mapping[str, float | None] = MappingProxyType(dict.fromkeys(_NAMES))
 def _mean(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
-
-
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, headline="pooled", summary=summary)

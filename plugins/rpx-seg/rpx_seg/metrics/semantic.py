@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.outputs import count, output_name, share
 from rpx_core.state import Combine
 from rpx_seg import confusion
-from rpx_seg.classes import ClassName, check_names, output_name
+from rpx_seg.classes import ClassName, check_names
 from rpx_seg.confusion import Confusion, mean_over
 from rpx_seg.overlaps import LabelPairs, Vector, count_pairs
 from rpx_seg.taxonomy import ClassId
@@ -127,41 +128,27 @@ class SemanticIou:
         }
 
 
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, headline="pooled", summary=summary)
-
-
-def _count(summary: str, unit: str = "") -> Output:
-    return Output(
-        better=None,
-        unit=unit,
-        headline="pooled",
-        aggregates=("sample", "pooled"),
-        summary=summary,
-    )
-
-
 def _class_outputs(classes: Mapping[str, int]) -> dict[str, Output]:
     outputs = {}
     if classes:
-        outputs["miou_all"] = _share("mean IoU over all listed classes, 0 for absent ones")
+        outputs["miou_all"] = share("mean IoU over all listed classes, 0 for absent ones")
     for name in classes:
-        outputs[output_name("iou", name)] = _share(f"IoU of {name}")
-        outputs[output_name("recall", name)] = _share(f"{name} pixels that are found")
-        outputs[output_name("precision", name)] = _share(f"pixels called {name} that are")
+        outputs[output_name("iou", name)] = share(f"IoU of {name}")
+        outputs[output_name("recall", name)] = share(f"{name} pixels that are found")
+        outputs[output_name("precision", name)] = share(f"pixels called {name} that are")
     return outputs
 
 
 _OUTPUTS: Mapping[str, Output] = MappingProxyType(
     {
-        "miou": _share("mean IoU over classes in truth or prediction"),
-        "miou_truth": _share("mean IoU over classes in the truth"),
-        "dice": _share("mean Dice over classes in truth or prediction"),
-        "mean_accuracy": _share("mean over true classes of the pixels found"),
-        "pixel_accuracy": _share("pixels that are right"),
-        "fwiou": _share("IoU weighted by the true pixels of each class"),
-        "classes": _count("classes behind miou"),
-        "pixels": _count("judged pixels", "px"),
-        "ignored_pixels": _count("void pixels", "px"),
+        "miou": share("mean IoU over classes in truth or prediction"),
+        "miou_truth": share("mean IoU over classes in the truth"),
+        "dice": share("mean Dice over classes in truth or prediction"),
+        "mean_accuracy": share("mean over true classes of the pixels found"),
+        "pixel_accuracy": share("pixels that are right"),
+        "fwiou": share("IoU weighted by the true pixels of each class"),
+        "classes": count("classes behind miou"),
+        "pixels": count("judged pixels", unit="px"),
+        "ignored_pixels": count("void pixels", unit="px"),
     }
 )

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import ModelError
-from rpx_seg.resize import image_size
 from rpx_seg.types import SegmentationPrediction, SegmentationQuery
 
 Window = tuple[slice, slice]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Runtime, Sample
-from rpx_seg.resize import image_size
 from rpx_seg.types import SegmentationPrediction
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -36,7 +37,7 @@ class FelzenszwalbOptions(BaseModel):
     min_size_px: Annotated[int, Field(ge=1)] = 100
 
 
-class _Superpixels:
+class _Superpixels(ABC):
     """What both models share: they differ in how an image is cut."""
 
     task = "object_segmentation"
@@ -54,9 +55,9 @@ class _Superpixels:
         """Segments of each image, numbered from 1: 0 would be background."""
         return [SegmentationPrediction(self._number(sample)) for sample in batch]
 
+    @abstractmethod
     def cut(self, rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Segments numbered from 0."""
-        raise NotImplementedError
 
     def _number(self, sample: Sample) -> NDArray[np.int32]:
         image_size(sample)

@@ -8,10 +8,11 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Runtime, Sample
-from rpx_seg.blobs import find_blobs
-from rpx_seg.colours import WORDS, chromaticity, find_table, name_colours
-from rpx_seg.resize import image_size, resize_labels
+from rpx_seg.resize import resize_labels
+from rpx_seg.standing_blobs import find_standing_blobs
+from rpx_seg.table_colours import WORDS, chromaticity, find_table, name_table_colours
 from rpx_seg.types import SegmentationPrediction
 
 
@@ -52,7 +53,7 @@ class Threshold:
         least = max(1, round(self._options.min_share * table.size))
         mask = np.zeros(table.shape, np.int32)
         scores: dict[int, float] = {}
-        for blob in find_blobs(name_colours(small), table, least):
+        for blob in find_standing_blobs(name_table_colours(small), table, least):
             segment = blob.word
             while segment in scores:
                 segment += len(WORDS)

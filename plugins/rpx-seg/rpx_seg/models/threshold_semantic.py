@@ -8,11 +8,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import ModelError
-from rpx_seg.blobs import Blob, find_blobs
-from rpx_seg.colours import Mask, chromaticity, find_table, name_colours
-from rpx_seg.resize import image_size, resize_labels
+from rpx_seg.resize import resize_labels
+from rpx_seg.standing_blobs import StandingBlob, find_standing_blobs
+from rpx_seg.table_colours import Mask, chromaticity, find_table, name_table_colours
 from rpx_seg.types import SemanticPrediction, SemanticQuery
 
 _TABLE_ROW = 0.5
@@ -65,12 +66,12 @@ class ThresholdSemantic:
         for name, place in _name_background(table, grey).items():
             mask[place] = ids.get(name, default)
         least = max(1, round(self._options.min_share * table.size))
-        for blob in find_blobs(name_colours(small), table, least):
+        for blob in find_standing_blobs(name_table_colours(small), table, least):
             mask[blob.rows, blob.columns][blob.mask] = ids.get(guess_object(blob), default)
         return SemanticPrediction(resize_labels(mask, shape))
 
 
-def guess_object(blob: Blob) -> str:
+def guess_object(blob: StandingBlob) -> str:
     """What an object of this outline most often is on a table."""
     if blob.tallness > _TALL:
         return "bottle"

@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
+from rpx_core.folders import list_folders, open_root
 from rpx_core.manifest import Manifest, build_manifest
-from rpx_core.records import natural_key
 from rpx_detection.tracking.mot import parse_mot
 
+_INFO = "seqinfo.ini"
 _TRUTH = "gt/gt.txt"
 _DETECTIONS = "det/det.txt"
 
@@ -45,13 +47,8 @@ class _Sequence:
 
 def open_mot(options: MotOptions, cache: Path) -> Manifest:
     """Index every sequence that has ground truth, a record per frame; frames count from 1."""
-    root = options.root.expanduser().resolve()
-    if not root.is_dir():
-        raise ManifestError(f"{options.root}: no such folder")
-    folders = sorted(
-        (path.parent for path in root.glob("*/seqinfo.ini")),
-        key=lambda path: natural_key(path.name),
-    )
+    root = open_root(options.root)
+    folders = [path for path in list_folders(root) if (path / _INFO).is_file()]
     if options.detector is not None:
         folders = [path for path in folders if path.name.endswith(f"-{options.detector}")]
     files = Files(root)
@@ -63,7 +60,7 @@ def open_mot(options: MotOptions, cache: Path) -> Manifest:
     ]
     if not records:
         raise ManifestError(
-            f"{root}: holds no sequence with ground truth; <sequence>/seqinfo.ini beside "
+            f"{root}: holds no sequence with ground truth; <sequence>/{_INFO} beside "
             f"<sequence>/{_TRUTH} was expected",
             hint="the test sets of MOTChallenge have no public ground truth",
         )
@@ -98,10 +95,10 @@ def _index_sequence(folder: str, files: Files) -> list[dict[str, Any]]:
 
 
 def _read_info(folder: str, files: Files) -> _Sequence:
-    name = f"{folder}/seqinfo.ini"
+    name = f"{folder}/{_INFO}"
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(files.read(name).decode("utf-8-sig"))
+        parser.read_string(read_text(files.read(name), source=name))
         table = parser["Sequence"]
         length = int(table["seqLength"])
         rate = table.get("frameRate")

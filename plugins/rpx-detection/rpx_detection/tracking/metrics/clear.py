@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from rpx_core.contracts import Better, Frame, Output, ResultMap, Unit
+from rpx_core.outputs import count
 from rpx_detection.tracking.clear import ClearSums, measure_clear, summarize_clear
 from rpx_detection.tracking.metrics.options import MatchingOptions, measure_classes
 from rpx_detection.tracking.sums import average_classes, split_classes
@@ -19,27 +20,17 @@ def _share(better: Better | None, summary: str, worst: float | None = 0.0) -> Ou
     return Output(better=better, best=best, worst=end, headline="pooled", summary=summary)
 
 
-def _count(better: Better | None, summary: str) -> Output:
-    return Output(
-        better=better,
-        best=0.0 if better == "lower" else None,
-        headline="pooled",
-        aggregates=("pooled", "sample"),
-        summary=summary,
-    )
-
-
 _COUNTS: Mapping[str, Output] = MappingProxyType(
     {
-        "idsw": _count("lower", "identity switches"),
+        "idsw": count("identity switches", "lower"),
         # Not 0 for the truth itself where a truth track has a gap.
-        "frag": replace(_count("lower", "times that a truth track is matched again"), best=None),
-        "mt": _count("higher", "truth tracks matched for more than 80 % of their length"),
-        "pt": _count(None, "truth tracks matched for 20 to 80 %"),
-        "ml": _count("lower", "truth tracks matched for less than 20 %"),
-        "tp": _count("higher", "matched boxes"),
-        "fp": _count("lower", "predicted boxes without a match"),
-        "fn": _count("lower", "truth boxes without a match"),
+        "frag": replace(count("times that a truth track is matched again", "lower"), best=None),
+        "mt": count("truth tracks matched for more than 80 % of their length", "higher"),
+        "pt": count("truth tracks matched for 20 to 80 %"),
+        "ml": count("truth tracks matched for less than 20 %", "lower"),
+        "tp": count("matched boxes", "higher"),
+        "fp": count("predicted boxes without a match", "lower"),
+        "fn": count("truth boxes without a match", "lower"),
     }
 )
 

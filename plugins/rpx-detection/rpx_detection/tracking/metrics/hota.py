@@ -7,15 +7,12 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from rpx_core.contracts import Frame, Output, ResultMap, Unit
+from rpx_core.outputs import count, share
 from rpx_detection.tracking.hota import HotaSums, measure_hota, summarize_hota
 from rpx_detection.tracking.metrics.options import TrackingOptions, measure_classes
 from rpx_detection.tracking.sums import average_classes, split_classes
 
 _COUNT = "sequences_without_match"
-
-
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, headline="pooled", summary=summary)
 
 
 class Hota:
@@ -47,25 +44,21 @@ class Hota:
     State: ClassVar[type] = HotaSums
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "hota": _share("geometric mean of detection and association accuracy"),
-            "deta": _share("detection accuracy: TP / (TP + FN + FP)"),
-            "assa": _share("association accuracy: overlap of matched tracks"),
-            "loca": _share("mean IoU of matches"),
-            "detre": _share("detection recall"),
-            "detpr": _share("detection precision"),
-            "assre": _share("association recall: share of the truth track that is matched"),
-            "asspr": _share("association precision: share of the predicted track that is matched"),
-            "owta": _share("HOTA with detection recall: false tracks are free"),
-            "hota_50": _share("HOTA at IoU 0.5"),
-            "hota_0": _share("HOTA at IoU 0.05"),
-            "loca_0": _share("mean IoU of matches at IoU 0.05"),
-            "hotaloca_0": _share("product of hota_0 and loca_0"),
-            _COUNT: Output(
-                better="lower",
-                best=0.0,
-                headline="pooled",
-                aggregates=("pooled",),
-                summary="sequences with truth and not a single match",
+            "hota": share("geometric mean of detection and association accuracy"),
+            "deta": share("detection accuracy: TP / (TP + FN + FP)"),
+            "assa": share("association accuracy: overlap of matched tracks"),
+            "loca": share("mean IoU of matches"),
+            "detre": share("detection recall"),
+            "detpr": share("detection precision"),
+            "assre": share("association recall: share of the truth track that is matched"),
+            "asspr": share("association precision: share of the predicted track that is matched"),
+            "owta": share("HOTA with detection recall: false tracks are free"),
+            "hota_50": share("HOTA at IoU 0.5"),
+            "hota_0": share("HOTA at IoU 0.05"),
+            "loca_0": share("mean IoU of matches at IoU 0.05"),
+            "hotaloca_0": share("product of hota_0 and loca_0"),
+            _COUNT: count(
+                "sequences with truth and not a single match", "lower", aggregates=("pooled",)
             ),
         }
     )

@@ -6,31 +6,17 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
-from rpx_core.contracts import Better, Frame, Output, ResultMap, Unit
+from rpx_core.contracts import Frame, Output, ResultMap, Unit
+from rpx_core.outputs import count, share
 from rpx_detection.tracking.identity import IdentitySums, measure_identity, summarize_identity
 from rpx_detection.tracking.metrics.options import MatchingOptions, measure_classes
 from rpx_detection.tracking.sums import average_classes, split_classes
 
-
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, headline="pooled", summary=summary)
-
-
-def _count(better: Better, summary: str) -> Output:
-    return Output(
-        better=better,
-        best=0.0 if better == "lower" else None,
-        headline="pooled",
-        aggregates=("pooled", "sample"),
-        summary=summary,
-    )
-
-
 _COUNTS: Mapping[str, Output] = MappingProxyType(
     {
-        "idtp": _count("higher", "boxes that the map of tracks explains"),
-        "idfp": _count("lower", "predicted boxes that it does not"),
-        "idfn": _count("lower", "truth boxes that it does not"),
+        "idtp": count("boxes that the map of tracks explains", "higher"),
+        "idfp": count("predicted boxes that it does not", "lower"),
+        "idfn": count("truth boxes that it does not", "lower"),
     }
 )
 
@@ -56,9 +42,9 @@ class Identity:
     State: ClassVar[type] = IdentitySums
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "idf1": _share("identity F1"),
-            "idp": _share("identity precision"),
-            "idr": _share("identity recall"),
+            "idf1": share("identity F1"),
+            "idp": share("identity precision"),
+            "idr": share("identity recall"),
             **_COUNTS,
         }
     )

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_detection.boxes import ALMOST_ONE, Boxes, intersections
+from rpx_core.ranking.criteria import ALMOST_ONE
 
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -24,16 +24,22 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Matchable:
-    """Boxes in the order in which they are matched, grouped into cells: one image, one class.
+    """Detections or objects in the order in which they are matched, in cells: one image, one class.
 
-    `cells` (N,) is non-decreasing, `extents` (N,) the areas behind the IoU, `out` (ranges, N) marks
-    what does not count in a size range.
+    `cells` (N,) is non-decreasing; `out` (ranges, N) marks what does not count in a size range.
     """
 
     cells: Indices
-    boxes: Boxes
-    extents: Floats
     out: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Detections and objects of one cell, by their places there, and how much they overlap."""
+
+    detections: Indices
+    objects: Indices
+    overlaps: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,41 +54,58 @@ class Matches:
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidates:
+class _Candidates(Pairs):
     """Pairs that overlap enough for the lowest threshold, in the order in which they compete.
 
     `turns` are bounds between pairs of detections that come first, second, ... in their cell.
     """
 
-    detections: Indices
-    objects: Indices
-    overlaps: Floats
     turns: Indices
 
 
+def pair_up(detections: Indices, objects: Indices) -> tuple[Indices, Indices]:
+    """Every detection with every object of its cell, in order of the detections; both by place.
+
+    Cells are non-decreasing.
+    """
+    start = np.searchsorted(objects, detections, "left")
+    counts = np.searchsorted(objects, detections, "right") - start
+    first = np.repeat(np.arange(len(detections)), counts)
+    ends = np.cumsum(counts)
+    second = np.arange(len(first)) + np.repeat(start - ends + counts, counts)
+    return first, second
+
+
 def match(
-    detections: Matchable, objects: Matchable, crowds: Flags, thresholds: tuple[float, ...]
+    detections: Matchable,
+    objects: Matchable,
+    crowds: Flags,
+    pairs: Pairs,
+    thresholds: tuple[float, ...],
 ) -> Matches:
-    """Match every cell at once; what `out` marks of an unmatched detection leaves it uncounted."""
+    """Match every cell at once; what `out` marks of an unmatched detection leaves it uncounted.
+
+    `crowds` (objects,) may be taken more than once. Pairs that are not listed do not overlap.
+    """
     limits = np.minimum(thresholds, ALMOST_ONE)
     shape = (len(objects.out), len(limits), len(detections.cells))
     hits = np.zeros(shape, np.bool_)
     ignored = np.repeat(detections.out[:, None], len(limits), axis=1)
     taken = np.zeros((*shape[:2], len(objects.cells)), np.bool_)
-    candidates = _find_candidates(detections, objects, crowds, float(limits.min()))
+    candidates = _order_candidates(pairs, detections.cells, float(limits.min()))
     for part in _turns(candidates):
-        pairs = candidates.objects[part]
-        counted = ~objects.out.take(pairs, axis=1)
-        free = ~taken.take(pairs, axis=2) | crowds[pairs]
+        wanted = candidates.objects[part]
+        counted = ~objects.out.take(wanted, axis=1)
+        free = ~taken.take(wanted, axis=2) | crowds[wanted]
         eligible = free & (candidates.overlaps[part] >= limits[:, None])
         # Pairs of a detection are sorted by overlap, so its best one has the highest place.
-        places = np.arange(len(pairs)) + len(pairs) * counted
+        places = np.arange(len(wanted)) + len(wanted) * counted
         choices = np.where(eligible, places[:, None], -1)
         found, starts = np.unique(candidates.detections[part], return_index=True)
         best = np.maximum.reduceat(choices, starts, axis=2)
         size, limit, detection = np.nonzero(best >= 0)
-        chosen = best[size, limit, detection] % len(pairs)
-        taken[size, limit, pairs[chosen]] = True
+        chosen = best[size, limit, detection] % len(wanted)
+        taken[size, limit, wanted[chosen]] = True
         hits[size, limit, found[detection]] = counted[size, chosen]
         ignored[size, limit, found[detection]] = ~counted[size, chosen]
     return Matches(hits, ignored)
@@ -92,35 +115,18 @@ def _turns(candidates: _Candidates) -> Iterator[slice]:
     return (slice(start, end) for start, end in pairwise(candidates.turns.tolist()))
 
 
-def _find_candidates(
-    detections: Matchable, objects: Matchable, crowds: Flags, lowest: float
-) -> _Candidates:
-    first, second = _pair_up(detections.cells, objects.cells)
-    shared = intersections(detections.boxes[first], objects.boxes[second])
-    own = detections.extents[first]
-    # A crowd is no object: what counts is how much of the detection lies in it.
-    union = np.where(crowds[second], own, own + objects.extents[second] - shared)
-    overlaps = np.divide(shared, union, out=np.zeros_like(shared), where=shared > 0)
-    enough = overlaps >= lowest
-    first, second, overlaps = first[enough], second[enough], overlaps[enough]
-    turns = _turn_of(first, detections.cells)
+def _order_candidates(pairs: Pairs, cells: Indices, lowest: float) -> _Candidates:
+    enough = pairs.overlaps >= lowest
+    first, second = pairs.detections[enough], pairs.objects[enough]
+    overlaps = pairs.overlaps[enough]
+    turns = _turn_of(first, cells)
     order = np.lexsort((second, overlaps, first, turns))
     bounds = np.searchsorted(turns[order], np.arange(turns.max(initial=-1) + 2))
     return _Candidates(first[order], second[order], overlaps[order], bounds)
 
 
-def _pair_up(detections: Indices, objects: Indices) -> tuple[Indices, Indices]:
-    """Every detection with every object of its cell, in order of the detections."""
-    start = np.searchsorted(objects, detections, "left")
-    counts = np.searchsorted(objects, detections, "right") - start
-    first = np.repeat(np.arange(len(detections)), counts)
-    ends = np.cumsum(counts)
-    second = np.arange(len(first)) + np.repeat(start - ends + counts, counts)
-    return first, second
-
-
 def _turn_of(detections: Indices, cells: Indices) -> Indices:
-    """How many candidates of its cell come before each detection (of non-decreasing ones).
+    """How many candidates of its cell come before each detection.
 
     Detections without candidates change nothing, so they take no turn.
     """

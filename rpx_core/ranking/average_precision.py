@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_detection.matching import Flags, Floats, Indices
-from rpx_detection.ranked_list import RankedList, unpack
+from rpx_core.ranking.matching import Flags, Floats, Indices
+from rpx_core.ranking.ranked_list import RankedList, unpack
 
 RECALL_LEVELS = np.linspace(0.0, 1.0, 101)
 """i * 0.01, which is not i / 100: 57 of 100 objects do not reach level 57."""
@@ -41,6 +41,23 @@ class ClassScores:
         defined = self.objects[:, size] > 0
         values = self.recall[cap, defined, size].T
         return float(np.mean(values.ravel())) if values.size else None
+
+    def objects_of(self, label: object) -> int:
+        """How many objects of one class count, whatever their size."""
+        return int(self.objects[self.classes == label, 0].sum())
+
+    def precision_of(self, label: object) -> float | None:
+        """Mean precision of one class over levels and thresholds; None without objects."""
+        return self._mean_of(label, self.precision)
+
+    def recall_of(self, label: object) -> float | None:
+        """Mean recall of one class over thresholds, below the largest cap; None without objects."""
+        return self._mean_of(label, self.recall[-1])
+
+    def _mean_of(self, label: object, values: Floats) -> float | None:
+        if not self.objects_of(label):
+            return None
+        return float(np.mean(values[self.classes == label, 0]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_seg.colours import WORDS, Mask, Words
+from rpx_seg.table_colours import WORDS, Mask, Words
 
 _CLOSING = 3
 _FILLED = 0.25
@@ -20,7 +20,7 @@ _TOP_ROW = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Blob:
+class StandingBlob:
     """Connected pixels of one colour word, holes filled: their box, mask inside it, and word."""
 
     rows: slice
@@ -45,7 +45,7 @@ class Blob:
         return float(height / width)
 
 
-def find_blobs(words: Words, table: Mask, min_pixels: int) -> list[Blob]:
+def find_standing_blobs(words: Words, table: Mask, min_pixels: int) -> list[StandingBlob]:
     """Compact blobs that stand on the table, colour by colour, each from left to right."""
     found = []
     for word in range(1, len(WORDS) + 1):
@@ -70,16 +70,16 @@ def _close(mask: Mask) -> Mask:
     return closed
 
 
-def _connected(mask: Mask, word: int) -> Iterator[Blob]:
+def _connected(mask: Mask, word: int) -> Iterator[StandingBlob]:
     from scipy.ndimage import binary_fill_holes, find_objects, label
 
     labels, _ = label(mask)
     for number, (rows, columns) in enumerate(find_objects(labels), start=1):
         own = labels[rows, columns] == number
-        yield Blob(rows, columns, binary_fill_holes(own), word)
+        yield StandingBlob(rows, columns, binary_fill_holes(own), word)
 
 
-def _stands(blob: Blob, table: Mask) -> bool:
+def _stands(blob: StandingBlob, table: Mask) -> bool:
     """Whether there is table below the blob, or the image ends there; not at its top."""
     if blob.rows.start <= _TOP_ROW:
         return False

@@ -1,4 +1,4 @@
-"""Colour words of pixels, and which pixels have the colour of the table."""
+"""Colour words of what lies on a table, mostly of wood, and which pixels have its colour."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BRIGHT, _VISIBLE, _DARK = 0.62, 0.15, 0.2
 _TABLE_SPREAD = 0.035
 
 
-def name_colours(rgb: Image) -> Words:
+def name_table_colours(rgb: Image) -> Words:
     """The colour word of each pixel, 0 for the dull ones; brown counts as dull.
 
     By hue where saturated, orange only where it is too vivid for wood; white and black by value.

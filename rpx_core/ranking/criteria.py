@@ -1,4 +1,4 @@
-"""What counts as found: IoU thresholds, size ranges, caps, and the order of what is equal."""
+"""What counts as found: overlap thresholds, size ranges, caps, and the order of what is equal."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ from rpx_core.errors import ConfigError
 COCO_THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10).tolist())
 """The ten IoU thresholds; the ninth is 0.8999999999999999, as COCO's own arithmetic has it."""
 COCO_CAPS = (1, 10, 100)
+ALMOST_ONE = 1 - 1e-10
+"""COCO's slack: an overlap of 1 may come out a rounding error short of it."""
+
+
+def reaches(overlap: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+    """Whether overlaps count as a match: at least the threshold, which is never above 1 - 1e-10."""
+    return overlap >= min(threshold, ALMOST_ONE)
 
 
 @dataclass(frozen=True)
@@ -60,8 +67,8 @@ class Criteria:
 
     Detections are matched from the highest score down, at most `cap` of them (None: all), against
     every IoU threshold. Where scores or overlaps are equal, `ties` decides: `given` keeps the
-    order of the input, as COCO does; `geometry` goes by coordinates, so that the order of the
-    input cannot move a number.
+    order of the input, as COCO does; `geometry` goes by positions, so that the order of the input
+    cannot move a number.
     """
 
     thresholds: tuple[float, ...] = COCO_THRESHOLDS

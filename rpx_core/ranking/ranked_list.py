@@ -6,35 +6,40 @@ score and whether it hits. Lists of images joined in any grouping give the list 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.ranking.criteria import Criteria
+from rpx_core.ranking.matching import Flags, Floats, Indices, Matchable, Pairs, match, pair_up
 from rpx_core.state import Cat, Sum
-from rpx_detection.boxes import Boxes
-from rpx_detection.criteria import Criteria
-from rpx_detection.matching import Flags, Floats, Indices, Matchable, match
+
+Overlap = Callable[[Indices, Indices], Floats]
+"""How much detections overlap objects, both given by their rows, pair by pair: the IoU.
+
+With a crowd, which is no object, it is the share of the detection that lies in it.
+"""
 
 
 @dataclass(frozen=True, eq=False)
-class BoxColumns:
-    """Boxes of many images, a row each.
+class Columns:
+    """Objects or detections of many images, a row each.
 
-    `images` and `labels` are indices; `extents` are the areas behind the IoU, `areas` those that
-    decide on the size range.
+    `images` and `labels` are indices, `areas` decide on the size range. `positions` (N, any) tell
+    apart what is otherwise equal, where the order of the rows must not.
     """
 
     images: Indices
     labels: Indices
-    boxes: Boxes
-    extents: Floats
     areas: Floats
+    positions: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectColumns(BoxColumns):
+class ObjectColumns(Columns):
     """What is there; `ignored` objects (every crowd is one) are neither required nor penalised."""
 
     crowds: Flags
@@ -42,7 +47,7 @@ class ObjectColumns(BoxColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class DetectionColumns(BoxColumns):
+class DetectionColumns(Columns):
     """What was detected; `excused` ones are no false alarm when they miss."""
 
     scores: Floats
@@ -51,10 +56,14 @@ class DetectionColumns(BoxColumns):
 
 @dataclass(frozen=True, eq=False)
 class ImageBatch:
-    """Objects and detections of so many `images`; `classes` are the names that labels index."""
+    """Objects and detections of so many `images`; `classes` are the names that labels index.
+
+    `overlap` is asked only for rows of one image and class.
+    """
 
     objects: ObjectColumns
     detections: DetectionColumns
+    overlap: Overlap
     classes: NDArray[Any]
     images: int = 1
 
@@ -90,9 +99,11 @@ def rank(batch: ImageBatch, criteria: Criteria) -> RankedList:
     keys = np.union1d(object_keys, detection_keys)
     out = criteria.sizes.outside(objects.areas) | objects.ignored
     excused = criteria.sizes.outside(detections.areas) | detections.excused
-    wanted = _matchable(objects, order, np.searchsorted(keys, object_keys), out)
-    found = _matchable(detections, chosen, np.searchsorted(keys, detection_keys), excused)
-    matches = match(found, wanted, objects.crowds[order], criteria.thresholds)
+    wanted = Matchable(np.searchsorted(keys, object_keys)[order], out[:, order])
+    found = Matchable(np.searchsorted(keys, detection_keys)[chosen], excused[:, chosen])
+    first, second = pair_up(found.cells, wanted.cells)
+    pairs = Pairs(first, second, batch.overlap(chosen[first], order[second]))
+    matches = match(found, wanted, objects.crowds[order], pairs, criteria.thresholds)
     counted = [np.bincount(wanted.cells[~row], minlength=len(keys)) for row in wanted.out]
     return RankedList(
         classes=batch.classes[keys % max(len(batch.classes), 1)],
@@ -118,26 +129,22 @@ def _pack(flags: Flags) -> NDArray[np.uint8]:
     return np.packbits(np.moveaxis(flags, 2, 0), axis=2)
 
 
-def _keys(columns: BoxColumns, batch: ImageBatch) -> Indices:
+def _keys(columns: Columns, batch: ImageBatch) -> Indices:
     """A number for each image and class, in order of images, then classes."""
     return np.asarray(columns.images * len(batch.classes) + columns.labels)
 
 
 def _rank_detections(detections: DetectionColumns, keys: Indices, criteria: Criteria) -> Indices:
-    ties = detections.boxes.T[::-1] if criteria.ties == "geometry" else ()
+    ties = detections.positions.T[::-1] if criteria.ties == "geometry" else ()
     return np.lexsort((*ties, -detections.scores, keys))
 
 
 def _order_objects(objects: ObjectColumns, keys: Indices, criteria: Criteria) -> Indices:
     if criteria.ties == "given":
         return np.argsort(keys, kind="stable")
-    return np.lexsort((objects.areas, *objects.boxes.T[::-1], keys))
+    return np.lexsort((objects.areas, *objects.positions.T[::-1], keys))
 
 
 def _below_cap(keys: Indices, cap: int | None) -> Flags:
     places = np.arange(len(keys)) - np.searchsorted(keys, keys, "left")
     return places < (len(keys) if cap is None else cap)
-
-
-def _matchable(columns: BoxColumns, order: Indices, cells: Indices, out: Flags) -> Matchable:
-    return Matchable(cells[order], columns.boxes[order], columns.extents[order], out[:, order])

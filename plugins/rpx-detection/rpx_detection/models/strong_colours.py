@@ -1,4 +1,4 @@
-"""Colour words: which pixels a person would call red, and which no strong colour at all."""
+"""Words of strong colours: which pixels a person would surely call red, and which nothing."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def colour_table() -> Codes:
     return codes.reshape(-1)
 
 
-def name_colours(rgb: Image, table: Codes) -> Codes:
+def name_strong_colours(rgb: Image, table: Codes) -> Codes:
     """The colour code (H, W) of every pixel."""
     red, green, blue = (rgb[..., channel].astype(np.uint16) >> 8 - _BITS for channel in range(3))
     codes: Codes = table[red << 2 * _BITS | green << _BITS | blue]
