@@ -24,6 +24,9 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 
+# Their assertions say what they compared, as those in test modules do.
+pytest.register_assert_rewrite("tests.commands", "tests.metric_laws", "tests.plugin_checks")
+
 # A loaded machine is not a bug: examples have no deadline. The rest stays as Hypothesis chose it,
 # which differs under continuous integration.
 settings.register_profile("rpx", settings(deadline=None))

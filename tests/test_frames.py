@@ -63,6 +63,7 @@ def png(array: np.ndarray[Any, Any]) -> bytes:
         ("pose.npy", POSE.astype(np.float32)),
         ("POSE.NPZ", {"position": POSITION, "orientation": XYZW}),
         (None, POSE.tolist()),
+        (None, {"position": POSITION, "orientation": XYZW}),
     ],
 )
 def test_every_form_of_a_pose_is_the_same_pose(tmp_path: Path, name: str, value: Any) -> None:
@@ -78,7 +79,7 @@ def test_every_form_of_a_pose_is_the_same_pose(tmp_path: Path, name: str, value:
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("p.npz", {"position": POSITION}, "p.npz: arrays `position` and `orientation`"),
+        ("p.npz", {"position": POSITION}, "p.npz: `position` .* and `orientation`"),
         ("p.npz", {"position": [1.0], "orientation": XYZW}, "p.npz: a position has 3 numbers"),
         ("p.npz", {"position": POSITION, "orientation": [0, 0, 0, 0]}, "p.npz: not a rotation"),
         ("p.npy", np.zeros((3, 4)), "p.npy: a finite 4x4 pose was expected"),
@@ -94,6 +95,23 @@ def test_a_pose_file_that_is_none_is_named(
     given = put(tmp_path, name, value)
     with pytest.raises(ManifestError, match=says):
         load_pose(given, record(), Files(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ({"position": POSITION}, "sample f_1: pose: `position` .* and `orientation`"),
+        ({"position": [1, 2], "orientation": XYZW}, "sample f_1: pose: a position has 3 numbers"),
+        ({"position": POSITION, "orientation": [0] * 4}, "sample f_1: pose: not a rotation"),
+        ({"position": POSITION, "orientation": XYZW[:3]}, "sample f_1: pose: not a rotation"),
+        ({"position": POSITION, "orientation": "up"}, "sample f_1: pose: numbers were expected"),
+    ],
+)
+def test_an_inline_pose_in_parts_that_is_none_is_named(
+    tmp_path: Path, value: Any, says: str
+) -> None:
+    with pytest.raises(ManifestError, match=says):
+        load_pose(value, record(), Files(tmp_path))
 
 
 @pytest.mark.parametrize("value", [[[1, 2], [3]], "nowhere.npy", {"x": 1}, 5, [["a"] * 4] * 4])
@@ -154,6 +172,17 @@ def test_an_image_is_bytes_of_red_green_blue(tmp_path: Path) -> None:
     loaded = load_rgb("a.png", Files(tmp_path))
     assert (loaded.dtype, loaded.shape) == (np.uint8, (2, 3, 3))
     assert loaded[0, 1].tolist() == [255, 10, 20]
+
+
+def test_a_transparent_image_takes_the_background_that_is_declared(tmp_path: Path) -> None:
+    put(tmp_path, "a.png", png(np.full((2, 3, 4), (0, 0, 0, 0), np.uint8)))
+    files = Files(tmp_path)
+    with pytest.raises(ManifestError, match=r"a\.png: has transparent pixels"):
+        load_rgb("a.png", files)
+    assert (load_rgb("a.png", files, background=(9, 8, 7)) == (9, 8, 7)).all()
+    sample = load_sample(record(rgb="a.png"), files, ground_truth=None, background=(9, 8, 7))
+    assert sample.rgb is not None
+    assert (sample.rgb == (9, 8, 7)).all()
 
 
 def test_a_sample_carries_all_that_its_record_says(tmp_path: Path) -> None:

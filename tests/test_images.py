@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from PIL import Image
 
-from rpx_core.images import decode_depth, decode_labels, decode_rgb, encode_png
+from rpx_core.images import decode_depth, decode_labels, decode_rgb, encode_png, lay_over
 from tests.image_files import (
     COLOUR,
     DEEP,
@@ -121,6 +121,37 @@ def test_transparency_asks_for_a_background(data: bytes) -> None:
     message = refusal(decode_rgb, data)
 
     assert "transparent" in message
+
+
+# RW-098: dropping alpha would show colours that nobody meant to be seen.
+def test_transparency_is_laid_over_the_background_that_is_declared() -> None:
+    glass = np.full((2, 2, 4), (200, 0, 0, 128), np.uint8)
+    for form in ("PNG", "TIFF"):
+        pixels = decode_rgb(encode(glass, form), name="a", background=(255, 255, 255))
+        np.testing.assert_array_equal(pixels, np.full((2, 2, 3), (227, 127, 127)))
+    black = np.zeros((4, 4, 3), np.uint8)
+    black[0, 0] = 9
+    colour_key = encode(black, "PNG", transparency=(0, 0, 0))
+    pixels = decode_rgb(colour_key, name="a", background=(1, 2, 3))
+    assert (pixels[0, 0].tolist(), pixels[3, 3].tolist()) == ([9, 9, 9], [1, 2, 3])
+
+
+def test_a_background_changes_no_opaque_image() -> None:
+    for pixels in (COLOUR, OPAQUE):
+        found = decode_rgb(encode(pixels, "PNG"), name="a", background=(7, 7, 7))
+        np.testing.assert_array_equal(found, COLOUR)
+
+
+@given(
+    hnp.arrays(np.uint8, st.tuples(st.integers(1, 4), st.integers(1, 4), st.just(4))),
+    st.tuples(*[st.integers(0, 255)] * 3),
+)
+def test_laying_over_rounds_the_exact_mixture(
+    rgba: NDArray[np.uint8], background: tuple[int, int, int]
+) -> None:
+    alpha = rgba[..., 3:] / 255
+    exact = rgba[..., :3] * alpha + np.array(background) * (1 - alpha)
+    assert np.abs(lay_over(rgba, background) - exact).max() <= 0.5 + 1e-9
 
 
 @pytest.mark.parametrize("form", ["JPEG", "TIFF"])

@@ -7,6 +7,7 @@ import pytest
 
 from rpx_core.images import encode_png
 from tests.commands import captions, numbers, rpx
+from tests.dataset_folder import DatasetFolder
 
 MODELS = """
 import numpy as np
@@ -23,6 +24,7 @@ def in_millimetres(rgb):
 def work(tmp_path_factory) -> Path:
     """A folder with two sequences of three frames, their manifest, and two models."""
     root = tmp_path_factory.mktemp("work")
+    data = DatasetFolder(root / "data")
     rng = np.random.default_rng(0)
     for sequence in ("walk", "stand"):
         for frame in range(3):
@@ -30,9 +32,7 @@ def work(tmp_path_factory) -> Path:
             depth[:4] = 0
             images = {"rgb": rng.integers(0, 255, (24, 32, 3), dtype=np.uint8), "depth": depth}
             for kind, image in images.items():
-                path = root / "data" / kind / sequence / f"{frame}.png"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(encode_png(image))
+                data.write(f"{kind}/{sequence}/{frame}.png", encode_png(image))
     (root / "models.py").write_text(MODELS)
     rpx(root, "data", "index", "folders", "data", "-o", "data/set.json")
     return root

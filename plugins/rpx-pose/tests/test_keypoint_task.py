@@ -38,11 +38,12 @@ def test_inline_points_are_loaded_with_the_pose(listed):
     np.testing.assert_allclose(truth.relative_pose.translation, [0.2, 0, 0])
 
 
-def test_model_gets_the_points_asked_for_and_its_scribbles_stay_out_of_the_truth(listed):
+def test_model_gets_the_points_asked_for_and_cannot_change_the_truth_through_them(listed):
     sample = listed.load(TASK)
     query = withhold(sample).query
     np.testing.assert_array_equal(query.points0, sample.ground_truth.points0)
-    query.points0[:] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        query.points0[:] = 0
     assert sample.ground_truth.points0[0, 0] == 1
     assert not hasattr(query, "points1")
 

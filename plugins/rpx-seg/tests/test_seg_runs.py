@@ -8,6 +8,7 @@ import pytest
 
 from rpx_core.images import encode_png
 from tests.commands import captions, numbers, rpx
+from tests.dataset_folder import DatasetFolder
 
 MODELS = """
 import numpy as np
@@ -30,6 +31,7 @@ CLASSES = {"0": "unlabelled", "1": "table", "2": "mug"}
 def work(tmp_path_factory) -> Path:
     """A folder with two sequences of three frames, their manifest, and models."""
     root = tmp_path_factory.mktemp("work")
+    data = DatasetFolder(root / "data")
     rng = np.random.default_rng(0)
     for sequence in ("walk", "stand"):
         for frame in range(3):
@@ -39,9 +41,7 @@ def work(tmp_path_factory) -> Path:
             semantic[:3] = 0
             rgb = rng.integers(0, 255, (24, 32, 3), dtype=np.uint8)
             for kind, image in {"rgb": rgb, "masks": masks, "semantic": semantic}.items():
-                path = root / "data" / kind / sequence / f"{frame}.png"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(encode_png(image))
+                data.write(f"{kind}/{sequence}/{frame}.png", encode_png(image))
     (root / "data" / "classes.json").write_text(json.dumps(CLASSES))
     (root / "models.py").write_text(MODELS)
     rpx(root, "data", "index", "mask-folders", "data", "-o", "data/set.json")

@@ -15,7 +15,6 @@ from rpx_nvs.colours import LEVELS, to_levels
 from rpx_nvs.regions import ENDINGS, regions_of
 from rpx_nvs.structural_similarity import UNIFORM_7, WANG, Window, similarity_map
 from rpx_nvs.types import (
-    Colours,
     NovelViewSynthesisGroundTruth,
     NovelViewSynthesisPrediction,
 )
@@ -29,35 +28,50 @@ class SimilaritySums:
     similarity: Sum
 
 
-def measure_similarity(
-    truth: NovelViewSynthesisGroundTruth, rgb: Colours, window: Window
-) -> SimilaritySums | Undefined:
-    """Summed similarity of a prediction's colours; Undefined without a whole window that counts."""
-    if not window.fits(truth.rgb.shape):
-        return Undefined(f"the image is smaller than the {window.name} window")
-    similarity = similarity_map(to_levels(rgb), truth.rgb, window, LEVELS)
-    parts = regions_of(truth).select(similarity, inset=window.radius)
-    if not parts[0].size:
-        return Undefined("no window is centred on a scored pixel")
-    return SimilaritySums(
-        windows=np.array([part.size for part in parts]),
-        similarity=np.array([part.sum() for part in parts]),
-    )
+class WindowedSimilarity:
+    """Mean similarity over the windows of an image; its regions are named after the first output."""
 
+    version: ClassVar[str]
+    unit: ClassVar[Unit] = Unit.SAMPLE
+    State: ClassVar[type] = SimilaritySums
+    outputs: Mapping[str, Output]
+    window: ClassVar[Window]
 
-def average_similarity(state: SimilaritySums, output: str) -> ResultMap:
-    """Mean similarity of each region, under the names that begin with `output`."""
-    return {
-        f"{output}{name}": float(similarity) / int(windows) if windows else None
-        for name, windows, similarity in zip(ENDINGS, state.windows, state.similarity, strict=True)
-    }
+    def measure(
+        self,
+        sample: Sample,
+        truth: NovelViewSynthesisGroundTruth,
+        prediction: NovelViewSynthesisPrediction,
+    ) -> SimilaritySums | Undefined:
+        """Summed similarity of one image, or why it has none."""
+        if not self.window.fits(truth.rgb.shape):
+            return Undefined(f"the image is smaller than the {self.window.name} window")
+        levels = to_levels(prediction.rgb)
+        similarity = similarity_map(levels, truth.rgb, self.window, LEVELS)
+        parts = regions_of(truth).select(similarity, inset=self.window.radius)
+        if not parts[0].size:
+            return Undefined("no window is centred on a scored pixel")
+        return SimilaritySums(
+            windows=np.array([part.size for part in parts]),
+            similarity=np.array([part.sum() for part in parts]),
+        )
+
+    def result(self, state: SimilaritySums) -> ResultMap:
+        """Mean similarity of one image, or of the pooled windows of many."""
+        whole, *_ = self.outputs
+        parts = zip(ENDINGS, state.windows, state.similarity, strict=True)
+        values = {
+            f"{whole}{ending}": float(similarity) / int(windows) if windows else None
+            for ending, windows, similarity in parts
+        }
+        return {name: values[name] for name in self.outputs}
 
 
 def _similarity(summary: str) -> Output:
     return Output(better="higher", best=1.0, worst=-1.0, summary=summary)
 
 
-class Ssim:
+class Ssim(WindowedSimilarity):
     """SSIM as its paper defines it: Gaussian window 11x11, sigma 1.5, weighted variances, L = 255.
 
     The formula is in `rpx_nvs.structural_similarity`. Per colour channel, averaged over the windows
@@ -73,8 +87,7 @@ class Ssim:
     """
 
     version: ClassVar[str] = "1"
-    unit: ClassVar[Unit] = Unit.SAMPLE
-    State: ClassVar[type] = SimilaritySums
+    window: ClassVar[Window] = WANG
     outputs: Mapping[str, Output] = MappingProxyType(
         {
             "ssim": _similarity("SSIM, Gaussian 11x11 window, sigma 1.5"),
@@ -83,21 +96,8 @@ class Ssim:
         }
     )
 
-    def measure(
-        self,
-        sample: Sample,
-        truth: NovelViewSynthesisGroundTruth,
-        prediction: NovelViewSynthesisPrediction,
-    ) -> SimilaritySums | Undefined:
-        """Summed similarity of one image, or why it has none."""
-        return measure_similarity(truth, prediction.rgb, WANG)
 
-    def result(self, state: SimilaritySums) -> ResultMap:
-        """SSIM of one image, or of the pooled windows of many."""
-        return average_similarity(state, "ssim")
-
-
-class SsimUniform7:
+class SsimUniform7(WindowedSimilarity):
     """SSIM with a uniform 7x7 window and sample covariances: what scikit-image computes by default.
 
     Otherwise as `Ssim`, with L = 255 stated and colour channels averaged. For comparing with
@@ -105,22 +105,7 @@ class SsimUniform7:
     """
 
     version: ClassVar[str] = "1"
-    unit: ClassVar[Unit] = Unit.SAMPLE
-    State: ClassVar[type] = SimilaritySums
+    window: ClassVar[Window] = UNIFORM_7
     outputs: Mapping[str, Output] = MappingProxyType(
         {"ssim_uniform7": _similarity("SSIM, uniform 7x7 window, sample covariances")}
     )
-
-    def measure(
-        self,
-        sample: Sample,
-        truth: NovelViewSynthesisGroundTruth,
-        prediction: NovelViewSynthesisPrediction,
-    ) -> SimilaritySums | Undefined:
-        """Summed similarity of one image, or why it has none."""
-        return measure_similarity(truth, prediction.rgb, UNIFORM_7)
-
-    def result(self, state: SimilaritySums) -> ResultMap:
-        """SSIM of one image, or of the pooled windows of many."""
-        values = average_similarity(state, "ssim_uniform7")
-        return {name: values[name] for name in self.outputs}

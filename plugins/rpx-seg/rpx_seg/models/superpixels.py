@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -37,10 +37,13 @@ class FelzenszwalbOptions(BaseModel):
     min_size_px: Annotated[int, Field(ge=1)] = 100
 
 
-class _Superpixels(ABC):
-    """What both models share: they differ in how an image is cut."""
+class Superpixels:
+    """A model that cuts an image into segments, numbered from 0 by `cut`."""
 
     task = "object_segmentation"
+
+    def __init__(self, cut: Callable[[NDArray[np.uint8]], NDArray[np.int64]]) -> None:
+        self._cut = cut
 
     def setup(self) -> None:
         """Nothing to load."""
@@ -55,55 +58,37 @@ class _Superpixels(ABC):
         """Segments of each image, numbered from 1: 0 would be background."""
         return [SegmentationPrediction(self._number(sample)) for sample in batch]
 
-    @abstractmethod
-    def cut(self, rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Segments numbered from 0."""
-
     def _number(self, sample: Sample) -> NDArray[np.int32]:
         image_size(sample)
-        segments: NDArray[np.int32] = self.cut(np.asarray(sample.rgb)).astype(np.int32) + 1
+        segments: NDArray[np.int32] = self._cut(np.asarray(sample.rgb)).astype(np.int32) + 1
         return segments
 
 
-class Slic(_Superpixels):
+def cut_slic(options: SlicOptions, rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Clusters of pixels near in colour and place (Achanta et al. 2012)."""
+    from skimage.segmentation import slic
 
-    def __init__(self, options: SlicOptions) -> None:
-        self._options = options
-
-    def cut(self, rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """SLIC segments numbered from 0."""
-        from skimage.segmentation import slic
-
-        options = self._options
-        segments: NDArray[np.int64] = slic(
-            rgb, n_segments=options.n_segments, compactness=options.compactness, start_label=0
-        )
-        return segments
+    segments: NDArray[np.int64] = slic(
+        rgb, n_segments=options.n_segments, compactness=options.compactness, start_label=0
+    )
+    return segments
 
 
-class Felzenszwalb(_Superpixels):
+def cut_felzenszwalb(options: FelzenszwalbOptions, rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Regions by a graph of colour differences (Felzenszwalb and Huttenlocher 2004)."""
+    from skimage.segmentation import felzenszwalb
 
-    def __init__(self, options: FelzenszwalbOptions) -> None:
-        self._options = options
-
-    def cut(self, rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Regions numbered from 0."""
-        from skimage.segmentation import felzenszwalb
-
-        options = self._options
-        segments: NDArray[np.int64] = felzenszwalb(
-            rgb, scale=options.scale, sigma=options.sigma, min_size=options.min_size_px
-        )
-        return segments
+    segments: NDArray[np.int64] = felzenszwalb(
+        rgb, scale=options.scale, sigma=options.sigma, min_size=options.min_size_px
+    )
+    return segments
 
 
-def load_slic(options: SlicOptions, runtime: Runtime) -> Slic:
+def load_slic(options: SlicOptions, runtime: Runtime) -> Superpixels:
     """The model, on the CPU."""
-    return Slic(options)
+    return Superpixels(partial(cut_slic, options))
 
 
-def load_felzenszwalb(options: FelzenszwalbOptions, runtime: Runtime) -> Felzenszwalb:
+def load_felzenszwalb(options: FelzenszwalbOptions, runtime: Runtime) -> Superpixels:
     """The model, on the CPU."""
-    return Felzenszwalb(options)
+    return Superpixels(partial(cut_felzenszwalb, options))
