@@ -103,6 +103,14 @@ class RunRecord(Stored):
     warnings: tuple[str, ...] = ()
     inputs: Mapping[str, Any]
 
+    @property
+    def alignment(self) -> str | None:
+        """How predictions were fitted to the truth, in words; None where they were not."""
+        align = self.inputs.get("align") or {}
+        if align.get("method", "none") == "none":
+            return None
+        return f"{align['method']} fit to the truth, per {align['scope']}"
+
 
 class Number(Stored):
     """One published number, never without what is needed to read it.

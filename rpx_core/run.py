@@ -67,6 +67,8 @@ class Outcome:
     results: Results
     written: tuple[Path, ...]
     exit_code: ExitCode
+    samples_done: int = 0
+    """How many samples this call did; the rest was done before, or is left to other shards."""
 
     @property
     def report(self) -> Report:
@@ -108,7 +110,8 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     if host.listens("rpx_run_finished"):
         report = results.report.model_copy(deep=True)
         host.notify("rpx_run_finished", record=report.run, report=report)
-    return Outcome(directory, results, written, _exit_code(plan, results))
+    done = sum(len(plan.samples[name]) for name in todo)
+    return Outcome(directory, results, written, _exit_code(plan, results), done)
 
 
 def load_reporter(host: Host, name: str) -> Renderer:

@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from io import TextIOWrapper
 from types import MappingProxyType
 from typing import Any
 
@@ -95,6 +96,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the documented code."""
     # Sums of numpy's BLAS depend on its threads: one here, as in every worker process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        # Arrows in tables must not end a command whose output is read as ASCII.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
 
 

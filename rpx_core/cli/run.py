@@ -50,7 +50,7 @@ Examples:
 def run(*, state: State, config: Path | None, **flags: Any) -> int:
     """Evaluate a model; the same command again resumes.
 
-    Without --task, every installed task that fits model and data is run. A run is one folder:
+    Without --task and --model, every installed task that fits the data is run. A run is one folder:
     what defines its numbers makes its name, so that an interrupted, sharded or repeated command
     always finds its own.
     """

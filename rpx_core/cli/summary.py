@@ -29,6 +29,12 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         f"{status.evaluated_samples} of {status.dataset_samples} samples"
         + (f", [red]{status.failed} failed[/]" if status.failed else "")
     )
+    if report.run.alignment:
+        console.print(f"[yellow]aligned:[/] {escape(report.run.alignment)}")
+    if report.run.protocol:
+        console.print(f"protocol: {escape(report.run.protocol)}")
+    if not outcome.samples_done:
+        console.print("[dim]nothing was left to do; --fresh does it all again[/]")
     for reason in status.partial:
         console.print(f"[yellow]partial:[/] {escape(reason)}")
     label = report.primary.partition(".")[0]
@@ -43,8 +49,8 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(_scores(report.readiness.rules, scores))
     for failed in report.failures[:MAX_FAILURES]:
         console.print(
-            f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}): "
-            f"{escape(' '.join(failed.failure.text.split()))}"
+            f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}, "
+            f"{escape(failed.failure.error)}): {escape(' '.join(failed.failure.text.split()))}"
         )
     if len(report.failures) > MAX_FAILURES:
         console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")
@@ -115,11 +121,13 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     if not is_bare or not outcomes:
         return
     directory = outcomes[0].directory
+    task = outcomes[0].report.run.task.rpartition("/")[2]
     console.print(
         "\n[bold]Next[/]\n"
         f"  open {escape(str(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
-        "  rpx run --model my_model.py:predict   your own function: image in, prediction out\n"
+        f"  rpx run --model my_model.py:predict --task {escape(task)}\n"
+        "                                        your own function: image in, prediction out\n"
         "  rpx data --help                       your own data\n",
         soft_wrap=True,
     )

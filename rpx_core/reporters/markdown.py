@@ -74,6 +74,8 @@ def code(text: str) -> str:
 def _opening(report: Report) -> str:
     run = report.run
     facts = [f"task {code(run.task)}", f"run {code(run.identity[:8])}"]
+    if run.alignment:
+        facts.append(f"aligned: {escape(run.alignment)}")
     if run.protocol:
         facts.insert(1, f"protocol {code(run.protocol)}")
     status = escape(shorten(describe_status(report.status), 400))

@@ -50,9 +50,16 @@ class NumpyDepthModel:
                 "height x width was expected",
                 hint="drop batch and channel axes, as in depth[0]",
             )
+        height, width = image_size(sample)
+        if depth.shape == (width, height) and height != width:
+            raise AdapterError(
+                f"sample {sample.id}: {self.name} returned shape {depth.shape} for an image of "
+                f"({height}, {width}): rows and columns are swapped",
+                hint="transpose the result: depth.T",
+            )
         with np.errstate(over="ignore"):
             metres = depth.astype(np.float32)
-        return DepthPrediction(resize_depth(metres, image_size(sample)))
+        return DepthPrediction(resize_depth(metres, (height, width)))
 
 
 class NumpySparseDepthModel:

@@ -177,3 +177,10 @@ def test_function_that_returns_no_depth_map_is_named(output, words):
     model = make_numpy_depth_model(lambda rgb: output, name="odd")
     with pytest.raises(AdapterError, match=f"s1: odd returned .*{words}"):
         predict(model, image())
+
+
+def test_swapped_rows_and_columns_are_an_error_not_resized():
+    model = make_numpy_depth_model(lambda rgb: np.ones(rgb.shape[1::-1]), name="turned")
+    image = Sample(id="a", rgb=np.zeros((4, 6, 3), np.uint8))
+    with pytest.raises(AdapterError, match="rows and columns are swapped"):
+        predict(model, image)

@@ -29,7 +29,7 @@ class SimilaritySums:
 
 
 class WindowedSimilarity:
-    """Mean similarity over the windows of an image; its regions are named after the first output."""
+    """Mean similarity over the windows of an image; regions are named after the first output."""
 
     version: ClassVar[str]
     unit: ClassVar[Unit] = Unit.SAMPLE
