@@ -81,7 +81,7 @@ def test_failed_samples_exit_with_3_after_the_run_is_done(lab: Lab) -> None:
     ran = lab.rpx("--model", "toy-noise", *set_options(raises=["scene0_clean_0"]))
     assert ran.returncode == 3
     assert "1 failed" in ran.stdout
-    assert "failed scene0_clean_0 (predict): cannot do scene0_clean_0" in ran.stdout
+    assert "failed scene0_clean_0 (predict, RuntimeError): cannot do scene0_clean_0" in ran.stdout
     allowed = lab.rpx(
         "--model", "toy-noise", "--max-failed", "1", *set_options(raises=["scene0_clean_0"])
     )

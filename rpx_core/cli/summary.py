@@ -50,7 +50,8 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     for failed in report.failures[:MAX_FAILURES]:
         console.print(
             f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}, "
-            f"{escape(failed.failure.error)}): {escape(' '.join(failed.failure.text.split()))}"
+            f"{escape(failed.failure.error)}): {escape(' '.join(failed.failure.text.split()))}",
+            soft_wrap=True,
         )
     if len(report.failures) > MAX_FAILURES:
         console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")
