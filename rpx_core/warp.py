@@ -199,20 +199,20 @@ def _projection(source: View, target: Camera) -> tuple[Matrix, Vector]:
 
 def _project_rows(view: View, projection: tuple[Matrix, Vector], rows: slice) -> Projected:
     block = view.depth[rows]
-    measured = np.flatnonzero(is_measured(block))
-    v, u = np.divmod(measured, block.shape[1])
-    v += rows.start
-    distance = block.reshape(-1)[measured].astype(np.float64)
+    origin = np.flatnonzero(is_measured(block))
+    distance = block.reshape(-1)[origin].astype(np.float64)
+    u, v = np.arange(block.shape[1]), np.arange(rows.start, rows.start + block.shape[0])[:, None]
     # Astronomic depths give infinities and NaN, which land nowhere.
     with np.errstate(over="ignore", invalid="ignore"):
+        # The matrix acts on (u, v, 1): a term per column plus a term per row.
         x, y, z = (
-            distance * (ray[0] * u + (ray[1] * v + ray[2])) + shift
+            distance * (ray[0] * u + (ray[1] * v + ray[2])).reshape(-1)[origin] + shift
             for ray, shift in zip(*projection, strict=True)
         )
         ahead = z > _NEAREST
-        z = z[ahead]
-        column, row = x[ahead] / z, y[ahead] / z
-    return Projected(column, row, z, measured[ahead] + rows.start * block.shape[1])
+        if not ahead.all():
+            x, y, z, origin = (values[ahead] for values in (x, y, z, origin))
+        return Projected(x / z, y / z, z, origin + rows.start * block.shape[1])
 
 
 def _visible(nearest: Indices, measured: Depth, tolerance: float) -> tuple[Indices, Indices]:
