@@ -37,11 +37,16 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             ),
             (
                 "rpx-core",
-                "rpx_core.published",
+                "rpx_core.published.readiness",
                 "ESDResult StackGeometricCoherenceResult StateTransitionRobustnessResult "
                 "TemporalStabilityResult WeightedPhaseScore "
                 "compute_esd compute_sgc compute_str compute_temporal_stability_seg "
-                "compute_weighted_phase_score RPXDataset",
+                "compute_weighted_phase_score",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.datasets",
+                "RPXDataset",
             ),
             (
                 "rpx-detection",

@@ -12,9 +12,9 @@ from rpx_core.errors import (
     RPXError,
     TruthWithheldError,
 )
-from rpx_core.published import (
+from rpx_core.published.datasets import RPXDataset
+from rpx_core.published.readiness import (
     ESDResult,
-    RPXDataset,
     StackGeometricCoherenceResult,
     StateTransitionRobustnessResult,
     TemporalStabilityResult,

@@ -120,12 +120,14 @@ class ModelSpec(Spec):
     `needs` are record keys without which the model cannot run (a right view, say): checked
     before anything is computed. `extra` names what to install, as in `rpx-depth[stereo]`, and
     `modules` the imports that the extra brings. `unavailable` gives the reason for a name that
-    is known but cannot be offered.
+    is known but cannot be offered. `argument` is the option that TEXT sets in `NAME:TEXT`, so
+    that `--model hf:checkpoint` is short for the model `hf` with that checkpoint.
     """
 
     tasks: tuple[str, ...]
     needs: tuple[str, ...] = ()
     options: str | None = None
+    argument: str | None = None
     extra: str | None = None
     modules: tuple[str, ...] = ()
     unavailable: str | None = None
@@ -136,11 +138,12 @@ class DatasetSpec(Spec):
     """A dataset or a folder layout. The target is `open(options, cache) -> Manifest`.
 
     A `layout` describes folders that users already have: its options carry `root`, and
-    `rpx data index NAME ROOT` writes the manifest.
+    `rpx data index NAME ROOT` writes the manifest. `argument` is as in ModelSpec.
     """
 
     tasks: tuple[str, ...]
     options: str | None = None
+    argument: str | None = None
     extra: str | None = None
     modules: tuple[str, ...] = ()
     layout: bool = False

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import rpx_core as rpx
 from rpx_core.errors import MetricError
-from rpx_core.published_stability import turn_labels
+from rpx_core.published.stability import turn_labels
 
 QUARTER = np.pi / 2
 

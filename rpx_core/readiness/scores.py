@@ -19,7 +19,7 @@ a change is signed as computed and says in words whether it is for the better.
 difficulty the weights that are left are renormalised. `rpx-2` corrects them: scenes count
 equally, a missing difficulty or phase makes a score null, and transitions are paired within
 scenes. In neither does a missing value become 0, as it does in the published functions
-(`rpx_core.published`).
+(`rpx_core.published.readiness`).
 
 Coverage is the share of the score's weight that data stood behind: weight of the difficulties
 seen, averaged over phases for `s_overall`, the lesser of both phases for a delta; scenes seen in

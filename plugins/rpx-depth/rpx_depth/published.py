@@ -24,7 +24,7 @@ from rpx_depth.types import (
 )
 
 if TYPE_CHECKING:
-    from rpx_core.published import TemporalStabilityResult
+    from rpx_core.published.readiness import TemporalStabilityResult
 
 __all__ = [
     "DepthGroundTruth",
@@ -63,7 +63,7 @@ def compute_temporal_stability_depth(
     are camera-to-world in the T265 axes of the published loader (y up); None leaves a pair
     unturned. See `published_temporal_stability_depth` for the formula and its traps.
     """
-    from rpx_core.published import TemporalStabilityResult
+    from rpx_core.published.readiness import TemporalStabilityResult
 
     scores = published_temporal_stability_depth(depths, poses)
     mean = sum(scores) / len(scores) if scores else 1.0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.errors import MetricError
-from rpx_core.published_stability import in_plane_angle, score_neighbours
+from rpx_core.published.stability import in_plane_angle, score_neighbours
 from rpx_core.stability import Poses
 from rpx_core.warp import turn
 from rpx_depth.pixel_errors import Depth, Mask

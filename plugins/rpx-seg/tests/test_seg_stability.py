@@ -7,7 +7,7 @@ import pytest
 
 from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_core.geometry import opencv_from_t265
-from rpx_core.published_stability import turn_labels
+from rpx_core.published.stability import turn_labels
 from rpx_seg.metrics.stability import LabelStability, PublishedLabelStability
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
 

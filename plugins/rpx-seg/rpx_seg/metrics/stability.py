@@ -8,7 +8,7 @@ import numpy as np
 
 from rpx_core.contracts import Frame, Undefined
 from rpx_core.outputs import share
-from rpx_core.published_stability import score_labels
+from rpx_core.published.stability import score_labels
 from rpx_core.stability import (
     ChangeSums,
     Poses,

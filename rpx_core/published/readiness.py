@@ -1,6 +1,6 @@
-"""The published classes and functions of core, with their published signatures and meaning.
+"""The published readiness scores, with their published signatures and meaning.
 
-The readiness functions are the rules `rpx-1` down to their sentinels. The trap: a missing phase
+These are the rules `rpx-1` down to their sentinels. The trap: a missing phase
 counts as 0, the best possible error or the worst possible accuracy; a missing difficulty changes
 the weights of the others; differences are not oriented, so for an error a negative one is good.
 A run reports null instead, and says better or worse: see `rpx_core.readiness.scores`.
@@ -9,28 +9,21 @@ A run reports null instead, and says better or worse: see `rpx_core.readiness.sc
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.coherence.edges import f_score, thicken_edges
-from rpx_core.contracts import Difficulty, Phase, Sample, TaskType
-from rpx_core.datasets import known_assets
-from rpx_core.errors import ConfigError, ManifestError, MetricError
-from rpx_core.host import Host
-from rpx_core.manifest import build_manifest, read_manifest
-from rpx_core.published_stability import score_labels, score_neighbours
+from rpx_core.contracts import Difficulty, Phase
+from rpx_core.errors import MetricError
+from rpx_core.published.stability import score_labels, score_neighbours
 from rpx_core.readiness.averages import ESD_WEIGHTS
-from rpx_core.samples import SampleReader, copy_samples, resolve_root
 
 __all__ = [
     "ESDResult",
-    "RPXDataset",
     "StackGeometricCoherenceResult",
     "StateTransitionRobustnessResult",
     "TemporalStabilityResult",
@@ -242,104 +235,6 @@ def compute_sgc(
         return StackGeometricCoherenceResult(0.0, 0.0, 0.0, 0)
     precision, recall = (math.fsum(side) / len(side) for side in zip(*shares, strict=True))
     return StackGeometricCoherenceResult(f_score(precision, recall), precision, recall, len(shares))
-
-
-class RPXDataset:
-    """The samples of a manifest, loaded with their ground truth, in lists of `batch_size`.
-
-    Samples come in the order of the manifest, or by sequence for a task that arranges frames; the
-    last list may be short. `len()` counts samples. Nothing that is loaded is kept, and what is
-    done to a sample does not reach the manifest: every iteration gives the same. Raises
-    ManifestError for whatever is wrong with the manifest, a listed file that is missing included.
-    """
-
-    def __init__(
-        self,
-        samples: Sequence[Mapping[str, Any]],
-        task: TaskType | str,
-        root: str | Path,
-        batch_size: int = 1,
-    ) -> None:
-        host = Host.discover()
-        manifest = build_manifest(
-            {"task": str(task)}, copy_samples(samples), root=Path(root), known=known_assets(host)
-        )
-        self._open(SampleReader(manifest, host), batch_size)
-
-    @classmethod
-    def from_manifest(
-        cls, path: str | Path, batch_size: int = 1, *, task: TaskType | str | None = None
-    ) -> RPXDataset:
-        """The dataset of a manifest file, whose root lies in the file's folder.
-
-        `task` chooses among those of a manifest that serves several.
-        """
-        host = Host.discover()
-        manifest = read_manifest(Path(path).expanduser(), known=known_assets(host))
-        return cls._of(SampleReader(manifest, host, task), batch_size)
-
-    @classmethod
-    def from_dict(
-        cls,
-        manifest: Mapping[str, Any],
-        batch_size: int = 1,
-        default_root: str | Path | None = None,
-        *,
-        task: TaskType | str | None = None,
-    ) -> RPXDataset:
-        """The dataset of a manifest in memory, which is not changed.
-
-        Files lie below the manifest's root: relative to `default_root` and inside it, or, without
-        one, wherever it leads from the current folder.
-        """
-        if not isinstance(manifest, Mapping):
-            raise ManifestError(
-                f"a manifest is a mapping with `task` and `samples`, not {type(manifest).__name__}",
-                hint="RPXDataset.from_manifest(path) reads a file",
-            )
-        header = {key: value for key, value in manifest.items() if key != "samples"}
-        samples = copy_samples(manifest.get("samples"))
-        root = resolve_root(header, None if default_root is None else Path(default_root))
-        host = Host.discover()
-        built = build_manifest(header, samples, root=root, known=known_assets(host))
-        return cls._of(SampleReader(built, host, task), batch_size)
-
-    @property
-    def task(self) -> TaskType | str:
-        """The task, as a `TaskType` where it is a well-known one."""
-        name = self._reader.offer.spec.name
-        return TaskType(name) if name in set(TaskType) else name
-
-    @property
-    def root(self) -> Path:
-        """The folder that all files lie below."""
-        return self._reader.manifest.root
-
-    @property
-    def batch_size(self) -> int:
-        """Samples per list."""
-        return self._batch_size
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __iter__(self) -> Iterator[list[Sample]]:
-        samples = self._reader.samples()
-        while batch := list(islice(samples, self._batch_size)):
-            yield batch
-
-    @classmethod
-    def _of(cls, reader: SampleReader, batch_size: int) -> RPXDataset:
-        dataset = cls.__new__(cls)
-        dataset._open(reader, batch_size)
-        return dataset
-
-    def _open(self, reader: SampleReader, batch_size: int) -> None:
-        if batch_size < 1:
-            raise ConfigError(f"batch_size is {batch_size}; at least 1 was expected")
-        self._reader = reader
-        self._batch_size = batch_size
-        self._length = reader.count_samples()
 
 
 def _check_lengths(rows: Sequence[object], **others: Sequence[object]) -> None:

@@ -1,0 +1,1 @@
+"""The published names of core, with their published signatures; one module per family."""
