@@ -9,9 +9,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Picture
 from rpx_core.errors import JournalError
-from rpx_core.files import write_atomic
 from rpx_core.images import encode_png
 from rpx_core.predictions import file_stem
 

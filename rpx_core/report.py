@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Better, Difficulty, Phase, Unit
+from rpx_core.files import Stamp
 
 Stage = Literal["load", "predict", "validate", "save", "align", "measure", "crash"]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -35,11 +36,15 @@ class Failure(Stored):
     error: str
     message: str
     hint: str | None = None
+    where: str | None = None
+    """File and line of the code that raised, where that is not rpx itself."""
 
     @property
     def text(self) -> str:
-        """What happened and what to do, in one line of prose."""
-        return f"{self.message} ({self.hint})" if self.hint else self.message
+        """What happened, where, and what to do, in one line of prose."""
+        place = f" at {self.where}" if self.where else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{self.message}{place}{hint}"
 
 
 class Measured(Stored):
@@ -69,6 +74,8 @@ class Row(Stored):
     difficulty: Difficulty | None = None
     tags: Mapping[str, Tag] = Field(default_factory=dict)
     rgb_digest: str | None = None
+    files: Mapping[str, Stamp] = Field(default_factory=dict)
+    """What the sample was read from, by the name that the manifest gives it."""
     alignment: Mapping[str, Finite] = Field(default_factory=dict)
     note: str | None = None
     """What the alignment warns of."""

@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from rpx_core.atomic import write_atomic
 from rpx_core.blocks import Block
 from rpx_core.contracts import Unit
 from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
-from rpx_core.files import write_atomic
+from rpx_core.freshness import check_unchanged
 from rpx_core.host import Host, call_plugin, load_target
 from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
@@ -97,15 +98,15 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     mine = shard(names, *request.shard) if request.shard else names
     with Journal(directory / "journal", plan.record.identity) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
+        kept = [journal.blocks[name] for name in mine if name in closed]
+        check_unchanged(plan.manifest.files, directory / "journal", kept)
     todo = [name for name in mine if name not in closed or _lacks_predictions(plan, name)]
     # Observers get copies: the mappings inside a frozen record could still be changed.
     host.notify("rpx_run_started", record=plan.record.model_copy(deep=True))
     if todo:
         _execute(plan, host, todo, mine, progress or Silent())
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
-    results = collect(
-        directory, plan.record, plan.metrics, by=request.by, notes=_unfinished(notes, plan)
-    )
+    results = collect(directory, plan.record, plan.metrics, by=request.by, notes=notes)
     written = write_reports(directory / "report", results, renderers)
     if host.listens("rpx_run_finished"):
         report = results.report.model_copy(deep=True)
@@ -234,9 +235,3 @@ def _exit_code(plan: Plan, results: Results) -> ExitCode:
         return ExitCode.PLUGIN
     too_many = results.report.status.failed > plan.config.execution.max_failed
     return ExitCode.INCOMPLETE if too_many else ExitCode.OK
-
-
-def _unfinished(notes: Sequence[str], plan: Plan) -> list[str]:
-    """Why a run of a shard is partial; a merged journal that is complete is not."""
-    with Journal(plan.directory / "journal", plan.record.identity) as journal:
-        return [] if len(journal.blocks) >= plan.record.sequences else list(notes)

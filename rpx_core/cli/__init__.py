@@ -130,6 +130,9 @@ def _explain(error: BaseException, *, as_json: bool) -> ExitCode:
         case click.Abort() | KeyboardInterrupt():
             told = Told("interrupted", "finished work is kept; the same command resumes")
             code = ExitCode.INTERRUPTED
+        case click.exceptions.NoArgsIsHelpError() if not as_json:
+            click.echo(error.format_message())
+            return ExitCode.USAGE
         case click.UsageError():
             hint = f"{error.ctx.command_path} --help" if error.ctx else None
             told, code = Told(error.format_message(), hint), ExitCode.USAGE

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from rpx_core.reporters.formatting import ARROWS, format_share, format_value
+from rpx_core.failures import group_failures
+from rpx_core.reporters.formatting import ARROWS, format_number, format_share, reveal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rpx_core.run import Outcome
 
 MAX_FAILURES = 5
+"""Kinds of failures shown."""
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
@@ -24,42 +26,45 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     report = outcome.report
     status = report.status
     console.print(
-        f"\n[bold]{escape(report.run.model)}[/] on [bold]{escape(report.run.data)}[/], "
-        f"{escape(report.run.task.split('/')[-1])}: "
+        f"\n[bold]{_plain(report.run.model)}[/] on [bold]{_plain(report.run.data)}[/], "
+        f"{_plain(report.run.task.split('/')[-1])}: "
         f"{status.evaluated_samples} of {status.dataset_samples} samples"
         + (f", [red]{status.failed} failed[/]" if status.failed else "")
     )
     if report.run.alignment:
-        console.print(f"[yellow]aligned:[/] {escape(report.run.alignment)}")
+        console.print(f"[yellow]aligned:[/] {_plain(report.run.alignment)}")
     if report.run.protocol:
-        console.print(f"protocol: {escape(report.run.protocol)}")
+        console.print(f"protocol: {_plain(report.run.protocol)}")
     if not outcome.samples_done:
         console.print("[dim]nothing was left to do; --fresh does it all again[/]")
     for reason in status.partial:
-        console.print(f"[yellow]partial:[/] {escape(reason)}")
+        console.print(f"[yellow]partial:[/] {_plain(reason)}")
     label = report.primary.partition(".")[0]
     headlines = [number for number in report.numbers if number.headline]
     shown = [number for number in headlines if number.label == label]
-    console.print(_numbers(shown))
-    if len(headlines) > len(shown):
+    if status.evaluated_samples:
+        console.print(_numbers(shown))
+    if len(headlines) > len(shown) and status.evaluated_samples:
         others = sorted({number.label for number in headlines} - {label})
         console.print(f"[dim]and {len(headlines) - len(shown)} of {', '.join(others)}[/]")
     scores = [score for score in report.readiness.scores if score.value is not None]
     if scores:
         console.print(_scores(report.readiness.rules, scores))
-    for failed in report.failures[:MAX_FAILURES]:
+    kinds = group_failures(report.failures)
+    for kind in kinds[:MAX_FAILURES]:
+        more = f" and {len(kind.ids) - 1} more" if len(kind.ids) > 1 else ""
         console.print(
-            f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}, "
-            f"{escape(failed.failure.error)}): {escape(' '.join(failed.failure.text.split()))}",
+            f"[red]failed[/] {_plain(kind.ids[0])}{more} ({kind.failure.stage}, "
+            f"{_plain(kind.failure.error)}): {_plain(' '.join(kind.failure.text.split()))}",
             soft_wrap=True,
         )
-    if len(report.failures) > MAX_FAILURES:
-        console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")
+    if len(kinds) > MAX_FAILURES:
+        console.print(f"[red]failed[/] in {len(kinds) - MAX_FAILURES} more ways; see the report")
     for warning in report.warnings:
-        console.print(f"[yellow]warning:[/] {escape(warning)}")
+        console.print(f"[yellow]warning:[/] {_plain(warning)}", soft_wrap=True)
     for path in outcome.written:
         if path.suffix in {".html", ".md"}:
-            console.print(f"report: {escape(str(path))}", soft_wrap=True)
+            console.print(f"report: {_plain(str(path))}", soft_wrap=True)
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
@@ -90,9 +95,10 @@ def _numbers(numbers: Sequence[Number]) -> Table:
     for number in numbers:
         table.add_row(
             f"{number.label}.{number.output}",
-            escape(format_value(number.value, number.reason)),
+            # The counts beside it say why.
+            "n/a" if number.value is None else format_number(number.value),
             ARROWS[number.better],
-            escape(number.unit),
+            _plain(number.unit),
             str(number.n),
             str(number.undefined or "-"),
             str(number.failed or "-"),
@@ -109,8 +115,8 @@ def _scores(rules: str, scores: Sequence[Score]) -> Table:
     table.add_column("coverage", justify="right")
     for score in scores:
         table.add_row(
-            escape(score.title),
-            escape(format_value(score.value, score.reason)),
+            _plain(score.title),
+            "n/a" if score.value is None else format_number(score.value),
             score.change or ARROWS[score.better],
             format_share(score.coverage),
         )
@@ -125,10 +131,15 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     task = outcomes[0].report.run.task.rpartition("/")[2]
     console.print(
         "\n[bold]Next[/]\n"
-        f"  open {escape(str(directory / 'report' / 'report.html'))}\n"
+        f"  open {_plain(str(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
-        f"  rpx run --model my_model.py:predict --task {escape(task)}\n"
+        f"  rpx run --model my_model.py:predict --task {_plain(task)}\n"
         "                                        your own function: image in, prediction out\n"
         "  rpx data --help                       your own data\n",
         soft_wrap=True,
     )
+
+
+def _plain(text: str) -> str:
+    """Foreign text as it is: neither markup, nor control characters that steer the terminal."""
+    return escape(reveal(text))

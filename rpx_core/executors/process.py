@@ -197,9 +197,9 @@ def serve(connection: Connection, job: Job) -> None:
 
 def _report(connection: Connection, error: RPXError) -> None:
     try:
-        pickle.dumps(error)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        # A plugin's own class or details may not travel; what the user reads does.
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        # A plugin's own class or details may not travel, there or back; what the user reads does.
         kind = next(kind for kind in type(error).__mro__ if kind.__module__ == RPXError.__module__)
         error = kind(error.message, hint=error.hint)
     with suppress(OSError):
