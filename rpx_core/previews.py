@@ -46,7 +46,7 @@ class WorstKeeper:
         files["pictures.json"] = json.dumps(index).encode()
         try:
             for name, content in files.items():
-                write_atomic(folder / name, content)
+                write_atomic(folder / name, content, durable=False)
         except JournalError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise

@@ -275,6 +275,14 @@ class Report(Stored):
     warnings: tuple[str, ...] = ()
     writers: tuple[Writer, ...] = ()
 
+    @property
+    def labels_without_value(self) -> tuple[str, ...]:
+        """The metrics of which no number has a value."""
+        valued = {number.label for number in self.numbers if number.value is not None}
+        return tuple(
+            dict.fromkeys(number.label for number in self.numbers if number.label not in valued)
+        )
+
     def number(self, address: str) -> Number:
         """The number at `label.output@aggregate`; KeyError when there is none."""
         for number in self.numbers:

@@ -227,7 +227,8 @@ def _lacks_predictions(plan: Plan, sequence: str) -> bool:
         return False
     folder, suffix = plan.directory / "predictions", plan.resolved.task.suffix
     files = (folder / f"{file_stem(name)}{suffix}" for name in plan.samples[sequence])
-    return not all(file.is_file() for file in files)
+    # After a power failure a file may be there without its content.
+    return not all(file.is_file() and file.stat().st_size for file in files)
 
 
 def _exit_code(plan: Plan, results: Results) -> ExitCode:

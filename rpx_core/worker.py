@@ -240,9 +240,8 @@ class Worker:
 
     def _save(self, sample_id: str, prediction: Any) -> None:
         name = f"{file_stem(sample_id)}{self._task.suffix}"
-        write_atomic(
-            self._job.run_directory / "predictions" / name, self._task.write_prediction(prediction)
-        )
+        path = self._job.run_directory / "predictions" / name
+        write_atomic(path, self._task.write_prediction(prediction), durable=False)
 
     def _keep(self, row: Row, frame: Frame) -> None:
         label, output = self._job.primary

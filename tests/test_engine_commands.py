@@ -298,3 +298,17 @@ def test_a_folder_that_is_no_run_is_refused(here: Here) -> None:
         assert ran.returncode == 2
         assert "Traceback" not in ran.stderr
         assert "norun" in ran.stderr
+
+
+def test_a_metric_that_was_asked_for_and_has_no_value_is_fatal_when_strict(here: Here) -> None:
+    # RW-115: a metric that silently vanished.
+    metrics = (
+        "--set",
+        'metrics.error.name="toy-error"',
+        "--set",
+        'metrics.void.name="toy-undefined"',
+    )
+    ran = here.rpx(*metrics)
+    assert ran.returncode == 0
+    assert "void has no value: " in ran.stdout
+    assert here.rpx(*metrics, "--strict").returncode == 3

@@ -84,7 +84,9 @@ class LazyGroup(click.Group):
 )
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
-@click.option("--strict", is_flag=True, help="A broken plugin is fatal.")
+@click.option(
+    "--strict", is_flag=True, help="A broken plugin, or a metric without any value, is fatal."
+)
 @click.version_option(package_name="rpx-core", prog_name="rpx")
 @click.pass_context
 def cli(ctx: click.Context, *, quiet: bool, as_json: bool, strict: bool) -> None:

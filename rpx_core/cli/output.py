@@ -79,7 +79,9 @@ def common_options(command: F) -> F:
 
     wrapped.__doc__ = command.__doc__
     wrapped.__name__ = command.__name__
-    decorated = click.option("--strict", is_flag=True, help="A broken plugin is fatal.")(wrapped)
+    decorated = click.option(
+        "--strict", is_flag=True, help="A broken plugin, or a metric without any value, is fatal."
+    )(wrapped)
     decorated = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")(
         decorated
     )

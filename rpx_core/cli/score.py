@@ -45,7 +45,7 @@ def score(*, state: State, predictions: Path, **flags: Any) -> int:
     warning.
     """
     from rpx_core.cli.progress import progress_bar
-    from rpx_core.cli.summary import outcome_document, print_outcome
+    from rpx_core.cli.summary import exit_code, outcome_document, print_outcome
     from rpx_core.models import files_model
     from rpx_core.run import DEFAULT_REPORTERS, Request
     from rpx_core.run import run as evaluate
@@ -74,4 +74,4 @@ def score(*, state: State, predictions: Path, **flags: Any) -> int:
     print_outcome(state.console(), outcome)
     if state.as_json:
         print_json({"runs": [outcome_document(outcome)]})
-    return outcome.exit_code
+    return exit_code([outcome], strict=state.strict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from rpx_core.errors import ExitCode
 from rpx_core.failures import group_failures
 from rpx_core.reporters.formatting import ARROWS, format_number, format_share, reveal
 
@@ -65,6 +66,14 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     for path in outcome.written:
         if path.suffix in {".html", ".md"}:
             console.print(f"report: {_plain(str(path))}", soft_wrap=True)
+
+
+def exit_code(outcomes: Sequence[Outcome], *, strict: bool) -> ExitCode:
+    """The worst of the outcomes; when strict, a metric that has no value at all counts too."""
+    codes = [outcome.exit_code for outcome in outcomes]
+    if strict and any(outcome.report.labels_without_value for outcome in outcomes):
+        codes.append(ExitCode.INCOMPLETE)
+    return max(codes)
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
