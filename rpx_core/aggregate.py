@@ -7,6 +7,7 @@ what, or when.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from rpx_core.contracts import Aggregate, Difficulty, Metric, Output, Phase, Unit
 from rpx_core.errors import ConfigError
@@ -43,11 +44,19 @@ class Aggregator:
         """Every output of every metric by each of its aggregates."""
         return tuple(
             _number(folded, name, aggregate)
-            for label, metric in self._metrics.items()
-            for folded in [self._folded(label, self._of(metric))]
-            for name, output in metric.outputs.items()
+            for folded in self._whole
+            for name, output in folded.metric.outputs.items()
             for aggregate in output.aggregates
         )
+
+    def doubts(self) -> tuple[str, ...]:
+        """Why pooled numbers should be doubted, as their metrics say."""
+        return tuple(f"{folded.label}: {folded.doubt}" for folded in self._whole if folded.doubt)
+
+    @cached_property
+    def _whole(self) -> Sequence[Folded]:
+        """Each metric over all rows of the run."""
+        return [self._folded(label, self._of(metric)) for label, metric in self._metrics.items()]
 
     def slices(self, key: str) -> tuple[Slice, ...]:
         """Headline numbers by each value of a key: a record field, or a metadata key."""

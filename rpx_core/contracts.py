@@ -185,6 +185,9 @@ class Metric(Protocol):
     counted, never replaced by 0 or 1.
     `result` turns one state, or the fold of many, into numbers; None marks an undefined one.
     Both are pure: inputs are not changed, nothing is remembered.
+
+    Where present, `doubt(state) -> str | None` says of the fold of a whole run why its numbers
+    should be doubted (too few images for a covariance, say): a warning in the report.
     """
 
     version: ClassVar[str]

@@ -69,6 +69,7 @@ class _Pooled:
     infinite: tuple[str, ...]
     states: int
     reason: str
+    doubt: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,11 @@ class Folded:
             case "group":
                 return self._group_mean(name)
 
+    @property
+    def doubt(self) -> str | None:
+        """Why the pooled numbers should be doubted, if the metric can tell."""
+        return self._pooled.doubt if hasattr(self.metric, "doubt") else None
+
     @cached_property
     def failed(self) -> int:
         """Rows without numbers."""
@@ -112,12 +118,17 @@ class Folded:
         nothing = dict.fromkeys(self.metric.outputs)
         if not states:
             return _Pooled(nothing, (), 0, _nothing(len(self._kept), self.failed))
-        found = guarded("measure", lambda: evaluate(self.metric, self.label, fold(states)))
+        found = guarded("measure", lambda: self._evaluate(fold(states)))
         if isinstance(found, Failure):
             self.states.note(self.label, found)
             return _Pooled(nothing, (), len(states), f"{found.error}: {found.message}")
-        values, infinite = found
-        return _Pooled(values, infinite, len(states), "undefined for the pooled evidence")
+        (values, infinite), doubt = found
+        reason = "undefined for the pooled evidence"
+        return _Pooled(values, infinite, len(states), reason, doubt)
+
+    def _evaluate(self, state: Any) -> tuple[Any, str | None]:
+        doubt = getattr(self.metric, "doubt", None)
+        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None
 
     @cached_property
     def _scenes(self) -> list[Folded]:

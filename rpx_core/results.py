@@ -89,7 +89,7 @@ def collect(
         cells = aggregator.cells()
         slices = tuple(part for key in by for part in aggregator.slices(key))
         writers = tuple(journal.writers)
-        damages = (*journal.warnings, *aggregator.problems)
+        damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
         done = len(journal.blocks)
     label, _, output = record.primary.partition("@")[0].partition(".")
     basis = Basis(
