@@ -20,7 +20,8 @@ from rpx_core.files import Files
 from rpx_core.host import Host, call_plugin
 from rpx_core.identity import digest, run_inputs, run_name
 from rpx_core.manifest import Entry, Manifest
-from rpx_core.models import ModelPart, check_task
+from rpx_core.models import ModelPart
+from rpx_core.names import is_same_task
 from rpx_core.predictions import PredictionFolder, file_stem
 from rpx_core.protocols import Protocol
 from rpx_core.record_digest import record_digest
@@ -105,7 +106,7 @@ def make_plan(
     """
     resolved = resolve(config, host, protocol=protocol, model=model)
     manifest = open_dataset(host, config.data)
-    check_task(f"dataset {manifest.name}", manifest.header.served(), resolved.offer.spec.name)
+    _check_served(manifest, resolved.offer.spec.name)
     sequences = select(manifest, config.data)
     ids, arranged = _samples(manifest, sequences, resolved.task)
     _check_assets(manifest, sequences, resolved)
@@ -122,6 +123,15 @@ def make_plan(
         samples=samples,
         resolved=resolved,
     )
+
+
+def _check_served(manifest: Manifest, task: str) -> None:
+    served = manifest.header.served()
+    if not any(is_same_task(task, listed) for listed in served):
+        raise ConfigError(
+            f"the data set {manifest.name} is for {', '.join(served) or 'no task'}, not for {task}",
+            hint="choose other --data, or list the task under `tasks` in its manifest",
+        )
 
 
 def shard(names: Sequence[str], index: int, count: int) -> list[str]:

@@ -93,6 +93,8 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     if request.fresh or plan.job.model.kind == "object":
         clear_run(directory)
     write_record(directory, plan.record)
+    # Also of a shard without work: merging is copying this folder.
+    (directory / "journal").mkdir(exist_ok=True)
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     names = list(plan.samples)
     mine = shard(names, *request.shard) if request.shard else names

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from rpx_core.cli.output import State, Told, print_error
+from rpx_core.cli.output import State, Told, drop_stdout, print_error
 from rpx_core.errors import ExitCode, RPXError
 
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -114,7 +114,7 @@ def invoke(arguments: list[str]) -> int:
         return stop.exit_code
     except BrokenPipeError:
         # The reader of our output went away (`rpx list | head`): not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_stdout()
         return ExitCode.OK
     except (
         Exception,

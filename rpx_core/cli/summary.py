@@ -15,15 +15,30 @@ from rpx_core.reporters.formatting import ARROWS, format_number, format_share, r
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rpx_core.report import Number, Score
+    from rpx_core.report import Number, Report, Score
     from rpx_core.run import Outcome
 
+MAX_NUMBERS = 24
+"""Rows up to which the numbers of all metrics are shown, and not of the primary one alone."""
 MAX_FAILURES = 5
 """Kinds of failures shown."""
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
     """Headline numbers, readiness, failures and where the reports are."""
+    report = outcome.report
+    _print_heading(console, outcome)
+    if report.status.evaluated_samples:
+        _print_numbers(console, report)
+    _print_failures(console, report)
+    for warning in report.warnings:
+        console.print(f"[yellow]warning:[/] {_plain(warning)}", soft_wrap=True)
+    for path in outcome.written:
+        if path.suffix in {".html", ".md"}:
+            console.print(f"report: {_plain(str(path))}", soft_wrap=True)
+
+
+def _print_heading(console: Console, outcome: Outcome) -> None:
     report = outcome.report
     status = report.status
     console.print(
@@ -40,17 +55,24 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print("[dim]nothing was left to do; --fresh does it all again[/]")
     for reason in status.partial:
         console.print(f"[yellow]partial:[/] {_plain(reason)}")
+
+
+def _print_numbers(console: Console, report: Report) -> None:
     label = report.primary.partition(".")[0]
     headlines = [number for number in report.numbers if number.headline]
     shown = [number for number in headlines if number.label == label]
-    if status.evaluated_samples:
-        console.print(_numbers(shown))
-    if len(headlines) > len(shown) and status.evaluated_samples:
+    if len(headlines) <= MAX_NUMBERS:
+        shown += [number for number in headlines if number.label != label]
+    console.print(_numbers(shown))
+    if len(headlines) > len(shown):
         others = sorted({number.label for number in headlines} - {label})
         console.print(f"[dim]and {len(headlines) - len(shown)} of {', '.join(others)}[/]")
     scores = [score for score in report.readiness.scores if score.value is not None]
     if scores:
         console.print(_scores(report.readiness.rules, scores))
+
+
+def _print_failures(console: Console, report: Report) -> None:
     kinds = group_failures(report.failures)
     for kind in kinds[:MAX_FAILURES]:
         more = f" and {len(kind.ids) - 1} more" if len(kind.ids) > 1 else ""
@@ -61,11 +83,6 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         )
     if len(kinds) > MAX_FAILURES:
         console.print(f"[red]failed[/] in {len(kinds) - MAX_FAILURES} more ways; see the report")
-    for warning in report.warnings:
-        console.print(f"[yellow]warning:[/] {_plain(warning)}", soft_wrap=True)
-    for path in outcome.written:
-        if path.suffix in {".html", ".md"}:
-            console.print(f"report: {_plain(str(path))}", soft_wrap=True)
 
 
 def exit_code(outcomes: Sequence[Outcome], *, strict: bool) -> ExitCode:
