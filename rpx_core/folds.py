@@ -13,7 +13,7 @@ from rpx_core.contracts import Aggregate, Metric, Output
 from rpx_core.guard import guarded
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.measure import evaluate
-from rpx_core.report import Failure
+from rpx_core.report import Failure, Row
 from rpx_core.state import fold
 
 
@@ -106,7 +106,11 @@ class Folded:
 
     @cached_property
     def _kept(self) -> list[StoredRow]:
-        return [row for row in self.rows if row.row.failure is None]
+        return [row for row in self.rows if not self._has_failed(row.row)]
+
+    def _has_failed(self, row: Row) -> bool:
+        measured = row.metrics.get(self.label)
+        return row.failure is not None or (measured is not None and measured.failure is not None)
 
     @cached_property
     def _pooled(self) -> _Pooled:

@@ -117,7 +117,8 @@ def make_plan(
     return Plan(
         config=config,
         record=record,
-        job=_job(config, resolved, manifest.files, record, output / record.name),
+        # A model may change the working directory.
+        job=_job(config, resolved, manifest.files, record, output.absolute() / record.name),
         manifest=manifest,
         sequences={name: sequences[name] for name in samples},
         samples=samples,

@@ -90,7 +90,7 @@ def collect(
         slices = tuple(part for key in by for part in aggregator.slices(key))
         writers = tuple(journal.writers)
         damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
-        done = len(journal.blocks)
+        done = frozenset(journal.blocks)
     label, _, output = record.primary.partition("@")[0].partition(".")
     basis = Basis(
         address=record.primary,
@@ -103,7 +103,7 @@ def collect(
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
         run=record,
-        status=_status(record, rows, done, notes),
+        status=_status(record, rows, len(done), notes),
         primary=record.primary,
         numbers=numbers,
         readiness=compute_readiness(record.inputs["readiness"], basis),
@@ -111,7 +111,7 @@ def collect(
         failures=tuple(
             FailedSample(id=stored.row.id, sequence=stored.row.sequence, failure=failure)
             for stored in rows
-            if (failure := stored.row.failure) is not None
+            for failure in stored.row.failures
         ),
         worst=_worst(directory, primary_rows, label, output, metrics[label].outputs[output]),
         warnings=(
@@ -129,6 +129,7 @@ def collect(
         rows=[stored.row for stored in rows],
         cells=cells,
         run_directory=directory,
+        sequences=done,
         problems=aggregator.problems,
     )
 
@@ -148,8 +149,8 @@ def _status(
     record: RunRecord, rows: Sequence[StoredRow], done: int, notes: Sequence[str]
 ) -> Status:
     samples = [stored.row for stored in rows if stored.row.unit.is_of_one_sample]
-    failed = sum(stored.row.failure is not None for stored in rows)
-    failed_samples = sum(row.failure is not None for row in samples)
+    failed = sum(bool(stored.row.failures) for stored in rows)
+    failed_samples = sum(row.is_failed for row in samples)
     partial = [*record.partial, *(notes if done < record.sequences else ())]
     if record.selected_samples < record.dataset_samples:
         partial.append(
@@ -162,7 +163,7 @@ def _status(
         partial=tuple(partial),
         dataset_samples=record.dataset_samples,
         selected_samples=record.selected_samples,
-        evaluated_samples=sum(row.failure is None for row in samples),
+        evaluated_samples=sum(not row.is_failed for row in samples),
         failed_samples=failed_samples,
         failed_others=failed - failed_samples,
     )
@@ -179,7 +180,7 @@ def _stability(numbers: Sequence[Number]) -> Number | None:
 
 def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
     """Metrics that were asked for and have no value at all, with the most frequent reason."""
-    if all(stored.row.failure is not None for stored in rows if stored.row.unit.is_of_one_sample):
+    if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
         return []  # Then the failures say it.
     valued = {number.label for number in numbers if number.value is not None}
     reasons: dict[str, Counter[str]] = {}

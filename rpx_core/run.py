@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,14 @@ from typing import Protocol
 from rpx_core.atomic import write_atomic
 from rpx_core.blocks import Block
 from rpx_core.contracts import Unit
-from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
+from rpx_core.errors import (
+    ConfigError,
+    ExitCode,
+    IncompleteRunError,
+    JournalError,
+    PluginError,
+    first_few,
+)
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
 from rpx_core.freshness import check_unchanged
@@ -106,15 +114,32 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     # Observers get copies: the mappings inside a frozen record could still be changed.
     host.notify("rpx_run_started", record=plan.record.model_copy(deep=True))
     if todo:
-        _execute(plan, host, todo, mine, progress or Silent())
+        with chdir(Path.cwd()):  # whatever a model does to it
+            _execute(plan, host, todo, mine, progress or Silent())
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
     results = collect(directory, plan.record, plan.metrics, by=request.by, notes=notes)
+    _check_all_there(directory, mine, results)
     written = write_reports(directory / "report", results, renderers)
     if host.listens("rpx_run_finished"):
         report = results.report.model_copy(deep=True)
         host.notify("rpx_run_finished", record=report.run, report=report)
     done = sum(len(plan.samples[name]) for name in todo)
     return Outcome(directory, results, written, _exit_code(plan, results), done)
+
+
+def _check_all_there(directory: Path, mine: Sequence[str], results: Results) -> None:
+    """Raise IncompleteRunError where sequences that were done are not in the journal any more.
+
+    Their numbers would be missing from a report that says nothing of it.
+    """
+    lost = [name for name in mine if name not in results.sequences]
+    if lost:
+        raise IncompleteRunError(
+            f"{directory / 'journal'} lacks {len(lost)} of the {len(mine)} sequences that were "
+            f"done: {first_few(lost, 3)}",
+            hint="it was removed or damaged while the run went on (by --fresh?); run the same "
+            "command again",
+        )
 
 
 def load_reporter(host: Host, name: str) -> Renderer:

@@ -128,11 +128,8 @@ class SequenceScorer:
             return
         if not self._scoring.align_sequence:
             self._align([slot])
-        if slot.failure is None:
-            outcome = self._guard("measure", lambda: self._measure(slot))
-            if isinstance(outcome, Failure):
-                slot.failure = outcome
         if slot.failure is None and slot.frame is not None:
+            self._measure(slot)
             slot.scored = True
             self._keep(sample_row(slot), slot.frame)
             if self._next == len(self._order) // 2:
@@ -202,8 +199,8 @@ class SequenceScorer:
             for metric in metrics:
                 evidence.undefined(metric, "frames are missing between the two")
             return row.model_copy(update={"metrics": evidence.measured}), {}
-        outcome = self._guard("measure", lambda: _take_all(evidence, metrics, pair))
-        return _closed(row, evidence, outcome)
+        _take_all(evidence, metrics, pair)
+        return row.model_copy(update={"metrics": evidence.measured}), evidence.states
 
     def _sequence_row(self) -> list[tuple[Row, Mapping[str, bytes]]]:
         metrics = self._scoring.of_unit(Unit.SEQUENCE)
@@ -221,11 +218,11 @@ class SequenceScorer:
             for metric in metrics:
                 evidence.undefined(metric, "a frame of the sequence failed or is not aligned")
             return [(row.model_copy(update={"metrics": evidence.measured}), {})]
-        outcome = self._guard("measure", lambda: _take_all(evidence, metrics, (frames,)))
-        closed = _closed(row, evidence, outcome)
+        _take_all(evidence, metrics, (frames,))
+        row = row.model_copy(update={"metrics": evidence.measured})
         if self._poster is not None:
-            self._keep(closed[0], self._poster)
-        return [closed]
+            self._keep(row, self._poster)
+        return [(row, evidence.states)]
 
 
 def _take_all(
@@ -237,9 +234,3 @@ def _take_all(
 
 def _bind(measure: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
     return lambda: measure(*arguments)
-
-
-def _closed(row: Row, evidence: Evidence, outcome: object) -> tuple[Row, Mapping[str, bytes]]:
-    if isinstance(outcome, Failure):
-        return row.model_copy(update={"failure": outcome}), {}
-    return row.model_copy(update={"metrics": evidence.measured}), evidence.states

@@ -173,14 +173,22 @@ def parse_formats(text: str | None, default: Sequence[str]) -> tuple[str, ...]:
     """Reporter names of a comma-separated list."""
     if text is None:
         return tuple(default)
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not names:
+        raise ConfigError(
+            f"--as {text!r} names no report format", hint="`rpx list reporters` shows them"
+        )
+    return names
 
 
 def _toml_value(text: str, assignment: str) -> Any:
     from rpx_core.documents import read_toml
 
     try:
-        return read_toml(f"value = {text}".encode(), source=f"--set {assignment}")["value"]
+        table = read_toml(f"value = {text}".encode(), source=f"--set {assignment}")
+        if len(table) > 1:
+            raise ConfigError(f"--set {assignment!r} sets several fields; one was expected")
+        return table["value"]
     except ConfigError:
         # A bare word is a string: --set model.name=x needs no second pair of quotes.
         if re.fullmatch(r"[\w./@:+-]+", text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -35,7 +36,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(f"[yellow]warning:[/] {_plain(warning)}", soft_wrap=True)
     for path in outcome.written:
         if path.suffix in {".html", ".md"}:
-            console.print(f"report: {_plain(str(path))}", soft_wrap=True)
+            console.print(f"report: {_plain(_near(path))}", soft_wrap=True)
 
 
 def _print_heading(console: Console, outcome: Outcome) -> None:
@@ -97,14 +98,14 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     """What `--json` prints of one run."""
     report = outcome.report
     return {
-        "run": str(outcome.directory),
+        "run": _near(outcome.directory),
         "exit_code": int(outcome.exit_code),
         "status": report.status.model_dump(mode="json"),
         "primary": report.primary,
         "numbers": [number.model_dump(mode="json") for number in report.numbers],
         "readiness": report.readiness.model_dump(mode="json"),
         "warnings": list(report.warnings),
-        "files": [str(path) for path in outcome.written],
+        "files": [_near(path) for path in outcome.written],
     }
 
 
@@ -157,7 +158,7 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     task = outcomes[0].report.run.task.rpartition("/")[2]
     console.print(
         "\n[bold]Next[/]\n"
-        f"  open {_plain(str(directory / 'report' / 'report.html'))}\n"
+        f"  open {_plain(_near(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
         f"  rpx run --model my_model.py:predict --task {_plain(task)}\n"
         "                                        your own function: image in, prediction out\n"
@@ -169,3 +170,9 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
 def _plain(text: str) -> str:
     """Foreign text as it is: neither markup, nor control characters that steer the terminal."""
     return escape(reveal(text))
+
+
+def _near(path: Path) -> str:
+    """A path as it is shortest from where the command was typed."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
