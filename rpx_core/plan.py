@@ -22,7 +22,7 @@ from rpx_core.predictions import PredictionFolder, file_stem
 from rpx_core.protocols import Protocol
 from rpx_core.records import Record, natural_key, usual_step
 from rpx_core.report import RunRecord
-from rpx_core.resolve import Resolved, resolve
+from rpx_core.resolution import Resolved, resolve
 from rpx_core.worker import Job, Work
 
 

@@ -75,6 +75,12 @@ def test_the_stub_mirrors_the_table() -> None:
     assert exported == sorted(table)
 
 
+def test_no_module_of_core_has_the_name_of_something_published() -> None:
+    # Importing it would put the module in the place of the published name.
+    modules = {path.stem for path in (ROOT / "rpx_core").iterdir()}
+    assert modules.isdisjoint(rpx.PUBLISHED)
+
+
 def test_the_table_names_the_distribution_that_each_package_comes_with() -> None:
     for distribution, target in rpx.PUBLISHED.values():
         assert distribution.replace("-", "_") == target.partition(".")[0]

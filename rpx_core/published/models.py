@@ -38,7 +38,7 @@ class BenchmarkModel(ABC):
         """One prediction per sample, in order."""
 
     @classmethod
-    def __subclasshook__(cls, other: type) -> bool:
+    def __subclasshook__(cls, other: type) -> Any:  # or NotImplemented
         """Models of plugins and of `make_numpy_*` have the contract without the base class."""
         if cls is not BenchmarkModel:
             return NotImplemented

@@ -29,7 +29,7 @@ from rpx_core.published.evidence import (
 from rpx_core.published.results import BenchmarkResult
 from rpx_core.readiness.scores import Basis, compute_readiness
 from rpx_core.report import Number, Readiness, Row
-from rpx_core.resolve import STABILITY, Resolved, resolve
+from rpx_core.resolution import STABILITY, Resolved, resolve
 from rpx_core.results import find_stability
 from rpx_core.sample_list import describe_sample, truth_problem
 from rpx_core.scorer import Scoring, SequenceScorer, Span
