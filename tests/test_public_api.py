@@ -11,9 +11,10 @@ import enum
 import importlib
 import inspect
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -185,10 +186,15 @@ def describe_distribution(distribution: str) -> Iterator[str]:
             if isinstance(value, enum.EnumMeta):
                 yield f"enum {name}: " + ", ".join(f"{m.name}={m.value!r}" for m in value)
             elif isinstance(value, type):
-                yield f"class {name}{inspect.signature(value)}"
+                yield f"class {name}{describe_signature(value)}"
                 yield from describe_members(value)
             else:
                 yield f"def {name}{inspect.signature(value)}"
+
+
+def describe_signature(value: Callable[..., object]) -> str:
+    """A signature; functions in it without their place in memory."""
+    return re.sub(r"<function (\w+) at 0x[0-9a-f]+>", r"\1", str(inspect.signature(value)))
 
 
 def describe_members(kind: type) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from rpx_core.contracts import Model, Sample, withhold
@@ -17,7 +18,6 @@ from rpx_core.names import is_same_task
 from rpx_core.published.coherence import MASK_TASKS, DepthCoherence
 from rpx_core.published.datasets import RPXDataset
 from rpx_core.published.evidence import MetricRow
-from rpx_core.published.readiness import StackGeometricCoherenceResult
 from rpx_core.published.results import (
     BenchmarkResult,
     DeploymentReadinessReport,
@@ -26,7 +26,8 @@ from rpx_core.published.results import (
     make_report,
     stability_of,
 )
-from rpx_core.published.suites import Keep, MetricSuite
+from rpx_core.published.scoring import Keep, TaskScoring
+from rpx_core.published.suites import MetricSuite
 from rpx_core.scorer import SequenceScorer
 
 Progress = Callable[[int, int | None, str], None]
@@ -55,7 +56,7 @@ class BenchmarkRunner:
         self.dataset = dataset
         self.metric_suite = metric_suite or MetricSuite.for_task(dataset.task)
         self._call_setup = call_setup
-        if not self.metric_suite.serves(str(dataset.task)):
+        if not self.metric_suite.scoring.serves(str(dataset.task)):
             raise ModelError(
                 f"the metric suite is for {self.metric_suite.task}, the dataset for {dataset.task}"
             )
@@ -68,7 +69,7 @@ class BenchmarkRunner:
         breaks the task's contract, naming the sample; what the model raises comes out as it is.
         """
         suite = self.metric_suite
-        return suite.build_result(self._score(suite, None, progress))
+        return suite.build_result(self._score(suite.scoring, None, progress))
 
     def run_with_deployment_readiness(
         self,
@@ -85,34 +86,36 @@ class BenchmarkRunner:
         compares masks with the depth that their samples carry, if any do; other tasks have no such
         score. Raises MetricError for an unknown `primary_metric`, before anything is run.
         """
-        suite = self.metric_suite if compute_ts else self.metric_suite.without_stability()
-        label, output = suite.find_key(primary_metric)
-        coherence = _coherence(suite) if compute_sgc_flag else None
-        rows = self._score(suite, coherence.take if coherence else None, progress)
-        result = suite.build_result(rows)
-        numbers = tuple(result.numbers.values())
+        whole = self.metric_suite.scoring
+        scoring = whole if compute_ts else whole.without_stability()
+        place = scoring.find_key(primary_metric)
+        coherence = _coherence(scoring) if compute_sgc_flag else None
+        rows = self._score(scoring, coherence.take if coherence else None, progress)
+        result = MetricSuite(scoring).build_result(rows)
         units = [unit.row for row in rows for unit in row.evidence]
         report = make_report(
             Findings(
-                task=suite.task,
+                task=scoring.task,
                 model_name=model_name,
-                metric_key=suite.keys[label, output],
-                readiness=suite.readiness(rows, primary_metric),
-                stability=stability_of(sorted(units, key=lambda row: row.id), numbers),
-                coherence=_result_of(coherence),
+                metric_key=scoring.keys[place],
+                readiness=scoring.readiness(rows, place),
+                stability=stability_of(
+                    sorted(units, key=attrgetter("id")), tuple(result.numbers.values())
+                ),
+                coherence=coherence.result() if coherence else None,
                 efficiency=efficiency,
             )
         )
         return result, report
 
     def _score(
-        self, suite: MetricSuite, keep: Keep | None, progress: Progress | None
+        self, scoring: TaskScoring, keep: Keep | None, progress: Progress | None
     ) -> list[MetricRow]:
         if self._call_setup:
             self.model.setup()
         watch = _Watch(progress, len(self.dataset))
         watch.advance(0)
-        passage = _Passage(self.model, self.dataset, suite, keep, watch)
+        passage = _Passage(self.model, self.dataset, scoring, keep, watch)
         return list(passage.rows())
 
 
@@ -136,7 +139,7 @@ class _Passage:
 
     model: Model
     dataset: RPXDataset
-    suite: MetricSuite
+    scoring: TaskScoring
     keep: Keep | None
     watch: _Watch
 
@@ -151,7 +154,7 @@ class _Passage:
         batch: list[_Item] = []
         waiting: list[SequenceScorer] = []
         for stretch in self.dataset.stretches():
-            scorer = self.suite.scorer(stretch.span, self.keep)
+            scorer = self.scoring.open(stretch.span, self.keep)
             waiting.append(scorer)
             self._reset()
             for sample in stretch.samples:
@@ -176,13 +179,13 @@ class _Passage:
         blind = [withhold(sample) for _, sample in batch]
         predictions = predict_checked(self.model, blind)
         for (scorer, sample), prediction in zip(batch, predictions, strict=True):
-            self.suite.add(scorer, sample, prediction)
+            self.scoring.add(scorer, sample, prediction)
         self.watch.advance(len(batch))
         batch.clear()
 
     def _complete(self, waiting: list[SequenceScorer]) -> Iterator[MetricRow]:
         while waiting and waiting[0].is_complete:
-            yield from self.suite.close(waiting.pop(0))
+            yield from self.scoring.close(waiting.pop(0))
 
 
 def _check_task(model: Any, task: str) -> None:
@@ -194,9 +197,5 @@ def _check_task(model: Any, task: str) -> None:
         )
 
 
-def _coherence(suite: MetricSuite) -> DepthCoherence | None:
-    return DepthCoherence(str(suite.task)) if str(suite.task) in MASK_TASKS else None
-
-
-def _result_of(coherence: DepthCoherence | None) -> StackGeometricCoherenceResult | None:
-    return coherence.result() if coherence else None
+def _coherence(scoring: TaskScoring) -> DepthCoherence | None:
+    return DepthCoherence(str(scoring.task)) if str(scoring.task) in MASK_TASKS else None

@@ -28,7 +28,7 @@ from rpx_core.published.results import (
     stability_of,
 )
 from rpx_core.published.running import Progress
-from rpx_core.published.suites import name_outputs
+from rpx_core.published.scoring import name_outputs
 from rpx_core.published.summaries import ReportFacts
 from rpx_core.published.tasks import Run, TaskRunConfig, name_model
 from rpx_core.report import FailedSample, Stage
@@ -54,7 +54,7 @@ def run_task(cfg: TaskRunConfig) -> Run:
     object is for another task, before anything is run.
     """
     host = Host.discover()
-    layers = Layers(cfg.layer(), {}, source=type(cfg).__name__)
+    layers = Layers(cfg.to_config().model_dump(exclude_unset=True), {}, source=type(cfg).__name__)
     (plan,) = make_plans(host, layers, Path(cfg.output_dir), _model_part(cfg))
     outcome = run(plan, host, Request(), _Told(cfg.progress) if cfg.progress else None)
     result = _result(cfg, plan, outcome)

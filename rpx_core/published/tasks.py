@@ -62,19 +62,16 @@ class TaskRunConfig:
 
     def to_config(self) -> RunConfig:
         """The same as a configuration of the engine; a model object is only named in it."""
-        return build_config(self.layer(), source=type(self).__name__)
-
-    def layer(self) -> dict[str, Any]:
-        """The settings of the engine that this sets."""
         execution: dict[str, Any] = {"batch_size": self.batch_size}
         if self.device is not None:
             execution["devices"] = [self.device]
-        return {
+        layer = {
             "task": str(self.task),
             "model": self._model_layer(),
             "data": self._data_layer(),
             "execution": execution,
         }
+        return build_config(layer, source=type(self).__name__)
 
     def _model_layer(self) -> dict[str, Any]:
         if self.model is not None:
