@@ -173,6 +173,20 @@ def test_a_bare_quaternion_is_refused_since_its_order_is_unknown() -> None:
 POSE = (rpx.TaskType.RELATIVE_CAMERA_POSE,)
 
 
+def test_a_true_quaternion_must_name_its_order_too() -> None:
+    quarter = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]
+    bare = rpx.RelativePoseGroundTruth(np.array(quarter), np.zeros(3))
+    with pytest.raises(rpx.ManifestError, match=r"from_xyzw"):
+        rpx.compute_metrics(*POSE, rpx.RelativePosePrediction(np.eye(3), np.zeros(3)), bare)
+    turned = rpx.RelativePosePrediction(np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]), np.zeros(3))
+    for truth in (
+        rpx.RelativePoseGroundTruth.from_xyzw(quarter, [0, 0, 0]),
+        rpx.RelativePoseGroundTruth.from_wxyz(np.roll(quarter, 1), [0, 0, 0]),
+    ):
+        row = rpx.compute_metrics(*POSE, turned, truth)
+        assert row["rotation_error_deg"] == pytest.approx(0, abs=1e-6)
+
+
 def test_a_tracker_is_reset_before_each_sequence() -> None:
     class Count:
         def __init__(self) -> None:

@@ -161,7 +161,9 @@ def test_a_result_prints_as_a_table(evaluated: Any) -> None:
     result, report = evaluated
     lines = str(result).splitlines()
     assert lines[0] == "monocular_depth: 18 samples"
-    assert lines[2].split() == ["output", "value", "unit", "better", "n", "undefined", "aggregate"]
+    assert lines[2].split() == [
+        *("output", "value", "unit", "better", "n", "undefined", "aggregate", "why", "not"),
+    ]
     assert lines[4].split() == ["absrel", "0.5000", "↓", "18", "0", "mean", "of", "samples"]
     assert all(line == line.rstrip() for line in lines)
     assert "Phase score, overall" in str(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from rpx_core.report import Number, Readiness
@@ -9,8 +10,8 @@ from rpx_core.reporters.formatting import (
     ARROWS,
     CHANGES,
     format_count,
+    format_number,
     format_share,
-    format_value,
     name_aggregate,
     reveal,
     shorten,
@@ -31,21 +32,22 @@ def format_result(
     if not values:
         return f"{title}, no numbers"
     if not numbers:
-        plain = [[key, format_number_or_none(value)] for key, value in values.items()]
+        plain = [[reveal(shorten(key)), _value(value)] for key, value in values.items()]
         return f"{title}\n\n{_table(['output', 'value'], plain, right={1})}"
     rows = [
         [
-            key,
-            format_value(number.value, shorten(number.reason or "", 40) or None),
+            reveal(shorten(key)),
+            _value(number.value),
             number.unit,
             ARROWS[number.better],
             format_count(number.n),
             format_count(number.undefined + number.failed),
             name_aggregate(number.aggregate),
+            _reason(number.value, number.reason),
         ]
         for key, number in numbers.items()
     ]
-    header = ["output", "value", "unit", "better", "n", "undefined", "aggregate"]
+    header = ["output", "value", "unit", "better", "n", "undefined", "aggregate", "why not"]
     return f"{title}\n\n{_table(header, rows, right={1, 4, 5})}"
 
 
@@ -54,21 +56,25 @@ def format_scores(model_name: str, readiness: Readiness) -> str:
     rows = [
         [
             score.title,
-            format_value(score.value, shorten(score.reason or "", 60) or None),
+            _value(score.value),
             score.unit,
-            format_share(score.coverage),
             CHANGES[score.change] if score.change else ARROWS[score.better],
+            format_share(score.coverage),
+            _reason(score.value, score.reason),
         ]
         for score in readiness.scores
     ]
-    header = ["score", "value", "unit", "coverage", "better"]
+    header = ["score", "value", "unit", "better", "coverage", "why not"]
     title = f"{reveal(shorten(model_name))}: readiness of {readiness.address} ({readiness.rules})"
-    return f"{title}\n\n{_table(header, rows, right={1, 3})}"
+    return f"{title}\n\n{_table(header, rows, right={1, 4})}"
 
 
-def format_number_or_none(value: float | None) -> str:
-    """The number, or `n/a`."""
-    return "n/a" if value is None else format_value(value, None)
+def _value(value: float | None) -> str:
+    return "n/a" if value is None or not math.isfinite(value) else format_number(value)
+
+
+def _reason(value: float | None, reason: str | None) -> str:
+    return shorten(reason or "undefined", 60) if value is None else ""
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[int]) -> str:

@@ -80,7 +80,16 @@ class RelativeCameraPose(Task[RelativePoseGroundTruth, RelativePosePrediction]):
         return load_pair(record, files, ground_truth=truth)
 
     def complete(self, sample: Sample) -> Sample:
-        """The query is the second image, `metadata["rgb_b"]`."""
+        """The query is the second image, `metadata["rgb_b"]`.
+
+        Raises ManifestError for a true rotation that is no 3x3 matrix.
+        """
+        shape = np.shape(sample.ground_truth.rotation)
+        if shape != (3, 3):
+            raise ManifestError(
+                f"sample {sample.id}: the true rotation has shape {shape}; (3, 3) was expected",
+                hint="RelativePoseGroundTruth.from_xyzw and .from_wxyz take quaternions",
+            )
         if sample.query is not None:
             return sample
         return replace(sample, query=second_image(sample))
