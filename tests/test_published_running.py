@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rpx_core as rpx
 from rpx_core.config import Data
@@ -250,6 +253,31 @@ def test_aggregates_are_folds_and_not_means_of_rows() -> None:
         suite.aggregate([dict(row) for row in rows])
     with pytest.raises(rpx.MetricError, match="1 of 2 rows have their evidence"):
         suite.aggregate([rows[0], dict(rows[1])])
+
+
+@given(order=st.permutations(range(4)))
+@settings(max_examples=10, deadline=None)
+def test_aggregates_do_not_depend_on_the_order_of_rows(order: list[int]) -> None:
+    suite, rows = detection_rows()
+    assert (
+        suite.aggregate([rows[place] for place in order]).numbers == suite.aggregate(rows).numbers
+    )
+
+
+@cache
+def detection_rows() -> tuple[rpx.MetricSuite, list[Any]]:
+    """Four images with scores that tie, so that the order of a naive ranking would show."""
+    task = rpx.TaskType.OBJECT_DETECTION
+    suite = rpx.MetricSuite.for_task(task)
+    rows = [
+        suite.evaluate(
+            rpx.DetectionPrediction(BOX + shift, np.full(1, score), ["cup"]),
+            TRUTHS[task],
+            rpx.Sample(f"s{number}"),
+        )
+        for number, (shift, score) in enumerate([(0, 0.5), (90, 0.5), (0, 0.1), (90, 0.9)])
+    ]
+    return suite, rows
 
 
 def test_plain_rows_are_averaged_without_nan_and_by_all_their_keys() -> None:

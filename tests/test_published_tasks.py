@@ -113,6 +113,7 @@ def test_a_configuration_is_frozen() -> None:
         ({"hf_checkpoint": "c", "model_kwargs": {"checkpoint": "d"}}, "given twice"),
         ({"model_name": "m", "split": "hrad"}, "no split 'hrad'"),
         ({"model_name": "m", "batch_size": 0}, "batch_size is 0"),
+        ({"model_name": "m", "batch_size": "4"}, "batch_size is '4'"),
         ({"model_name": "m", "max_samples": 0}, "max_samples is 0"),
         ({"model_name": "m", "manifest_path": "set.yaml"}, "manifest_path is set.yaml"),
         ({"model_name": "m", "manifest_path": "a.json", "repo_id": "x/y"}, "repo_id mean nothing"),
@@ -124,6 +125,11 @@ def test_what_does_not_fit_together_is_a_configuration_error(
     with pytest.raises(rpx.ConfigError) as caught:
         Config(**fields)
     assert says in str(caught.value)
+
+
+def test_the_base_of_configurations_is_for_no_task() -> None:
+    with pytest.raises(rpx.ConfigError, match="TaskRunConfig is for no task"):
+        rpx.TaskRunConfig(model_name="m")
 
 
 def test_a_function_wants_the_configuration_of_its_task() -> None:

@@ -45,14 +45,7 @@ _ERRORS: dict[Stage, type[RPXError]] = {
 
 
 def run_task(cfg: TaskRunConfig) -> Run:
-    """Run a configuration to its end, resuming where it was interrupted, and write its reports.
-
-    Samples that fail do not stop a run. Once it is finished and reported, the first of them is
-    raised, by the stage that failed: DatasetError for data that cannot be read, ModelError
-    (TruthWithheldError where a model reached for the ground truth) for predictions, MetricError
-    for metrics. Raises ConfigError for an unknown model or dataset, and ModelError where a model
-    object is for another task, before anything is run.
-    """
+    """Run a configuration to its end and report, as `run_monocular_depth` says."""
     host = Host.discover()
     layers = Layers(cfg.to_config().model_dump(exclude_unset=True), {}, source=type(cfg).__name__)
     (plan,) = make_plans(host, layers, Path(cfg.output_dir), _model_part(cfg))

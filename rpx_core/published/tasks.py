@@ -52,13 +52,18 @@ class TaskRunConfig:
     max_samples: int | None = None
 
     def __post_init__(self) -> None:
+        if not hasattr(type(self), "task"):
+            raise ConfigError(
+                f"{type(self).__name__} is for no task",
+                hint="use the class of the task, such as MonocularDepthRunConfig",
+            )
         if self.split is None:
             object.__setattr__(self, "split", "hard" if self.manifest_path is None else "all")
         self._check_model()
         self._check_data()
         for name, value in (("batch_size", self.batch_size), ("max_samples", self.max_samples)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} is {value}; at least 1 was expected")
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise ConfigError(f"{name} is {value!r}; a whole number from 1 on was expected")
 
     def to_config(self) -> RunConfig:
         """The same as a configuration of the engine; a model object is only named in it."""
@@ -186,7 +191,14 @@ class ObjectTrackingRunConfig(TaskRunConfig):
 
 
 def run_monocular_depth(cfg: MonocularDepthRunConfig) -> Run:
-    """Run and report; see `TaskRunConfig` for what can be set and `run_task` for what is raised."""
+    """Evaluate a model for `monocular_depth`, resuming where that was interrupted, and report.
+
+    Returns the result, its readiness scores, and the paths of both as `json` and `markdown`. Raises
+    ConfigError for an unknown model or dataset, and ModelError where a model object is for another
+    task, before anything is run. Samples that fail do not stop a run: once it is finished and
+    reported, the first of them is raised, as DatasetError for data that cannot be read, ModelError
+    for predictions (TruthWithheldError where a model reached for the ground truth), or MetricError.
+    """
     return _run(cfg, MonocularDepthRunConfig)
 
 
