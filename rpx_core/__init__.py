@@ -24,32 +24,6 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             ),
             (
                 "rpx-core",
-                "rpx_core.errors",
-                "AdapterError ConfigError DatasetError DownloadError ManifestError MetricError "
-                "ModelError RPXError TruthWithheldError",
-            ),
-            (
-                "rpx-depth",
-                "rpx_depth.published",
-                "DepthGroundTruth DepthPrediction SparseDepthGroundTruth SparseDepthPrediction "
-                "compute_temporal_stability_depth make_numpy_depth_model "
-                "make_numpy_sparse_depth_model",
-            ),
-            (
-                "rpx-core",
-                "rpx_core.published.readiness",
-                "ESDResult StackGeometricCoherenceResult StateTransitionRobustnessResult "
-                "TemporalStabilityResult WeightedPhaseScore "
-                "compute_esd compute_sgc compute_str compute_temporal_stability_seg "
-                "compute_weighted_phase_score",
-            ),
-            (
-                "rpx-core",
-                "rpx_core.published.datasets",
-                "RPXDataset",
-            ),
-            (
-                "rpx-core",
                 "rpx_core.published.models",
                 "BenchmarkModel BenchmarkableModel InputAdapter OutputAdapter PreparedInput "
                 "default_invoker validate_prediction",
@@ -94,6 +68,32 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "rpx-core",
                 "rpx_core.published.logs",
                 "configure_logging get_logger show_banner",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.errors",
+                "AdapterError ConfigError DatasetError DownloadError ManifestError MetricError "
+                "ModelError RPXError TruthWithheldError",
+            ),
+            (
+                "rpx-depth",
+                "rpx_depth.published",
+                "DepthGroundTruth DepthPrediction SparseDepthGroundTruth SparseDepthPrediction "
+                "compute_temporal_stability_depth make_numpy_depth_model "
+                "make_numpy_sparse_depth_model",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.readiness",
+                "ESDResult StackGeometricCoherenceResult StateTransitionRobustnessResult "
+                "TemporalStabilityResult WeightedPhaseScore "
+                "compute_esd compute_sgc compute_str compute_temporal_stability_seg "
+                "compute_weighted_phase_score",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.datasets",
+                "RPXDataset",
             ),
             (
                 "rpx-detection",
