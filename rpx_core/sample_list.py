@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from rpx_core.contracts import Sample, Task
 from rpx_core.errors import ManifestError
@@ -78,11 +83,18 @@ def describe_sample(sample: Sample) -> Record:
 
 def truth_problem(task: Task[Any, Any], sample: Sample) -> str | None:
     """Why a sample's ground truth is none of the task's; None where it is one."""
-    expected = _truth_type(type(task))
-    if expected is None or isinstance(sample.ground_truth, expected):
+    truth, expected = sample.ground_truth, _truth_type(type(task))
+    if expected is None:
         return None
-    found = "missing" if sample.ground_truth is None else f"a {type(sample.ground_truth).__name__}"
-    return f"its ground truth is {found}; a {expected.__name__} was expected"
+    if not isinstance(truth, expected):
+        found = "missing" if truth is None else f"a {type(truth).__name__}"
+        return f"its ground truth is {found}; a {expected.__name__} was expected"
+    for name in _array_fields(expected):
+        value = getattr(truth, name)
+        if value is not None and not isinstance(value, np.ndarray):
+            kind = type(value).__name__
+            return f"`{name}` of its ground truth is a {kind}; a numpy array was expected"
+    return None
 
 
 def _truth_type(kind: type) -> type | None:
@@ -93,6 +105,20 @@ def _truth_type(kind: type) -> type | None:
             if get_origin(declared) is Task and isinstance(arguments[0], type):
                 return arguments[0]
     return None
+
+
+@cache
+def _array_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass that hold an array, if they hold anything."""
+    if not is_dataclass(kind):
+        return ()
+    hints = get_type_hints(kind)
+    return tuple(field.name for field in fields(kind) if _is_array(hints[field.name]))
+
+
+def _is_array(hint: Any) -> bool:
+    parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    return np.ndarray in {get_origin(part) for part in parts}
 
 
 def _scene_of(sample: Sample) -> str | None:

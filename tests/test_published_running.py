@@ -20,6 +20,7 @@ from rpx_core.host import Host
 
 from .published_samples import (
     BOX,
+    POINTS,
     RGB,
     RUNS,
     TASKS,
@@ -152,6 +153,11 @@ def test_model_dataset_and_suite_must_be_for_one_task() -> None:
         rpx.BenchmarkRunner(flat(), depth_set(), suite)
     with pytest.raises(rpx.ModelError, match="not say which task"):
         rpx.BenchmarkRunner(object(), depth_set())  # type: ignore[arg-type]  # that is tested
+
+
+def test_a_list_of_samples_is_no_dataset() -> None:
+    with pytest.raises(rpx.ConfigError, match="is a list; an RPXDataset was expected"):
+        rpx.BenchmarkRunner(flat(), depth_samples())  # type: ignore[arg-type]  # that is tested
 
 
 def test_a_prediction_of_the_wrong_shape_names_its_sample() -> None:
@@ -332,6 +338,23 @@ def test_a_truth_that_is_not_the_tasks_is_a_metric_error() -> None:
         rpx.compute_metrics(DEPTH, np.ones((2, 2)), None)
 
 
+@pytest.mark.parametrize(
+    ("truth", "field"),
+    [
+        (rpx.DepthGroundTruth([[1.0]]), "depth_map"),
+        (rpx.SegmentationGroundTruth([[1]]), "mask"),
+        (rpx.SegmentationGroundTruth(np.ones((1, 1), int), depth=[[1.0]]), "depth"),
+        (rpx.KeypointCorrespondenceGroundTruth([[1, 1]], POINTS), "points0"),
+        (rpx.NovelViewSynthesisGroundTruth([[[0, 0, 0]]]), "rgb"),
+        (rpx.RelativePoseGroundTruth(np.eye(3), [0, 0, 1]), "translation"),
+    ],
+)
+def test_a_truth_of_lists_names_the_field_that_must_be_an_array(truth: Any, field: str) -> None:
+    task = next(task for task, one in TRUTHS.items() if type(one) is type(truth))
+    with pytest.raises(rpx.MetricError, match=f"`{field}` of its ground truth is a list"):
+        rpx.compute_metrics(task, None, truth)
+
+
 def test_a_sequence_metric_takes_a_single_frame_for_a_sequence() -> None:
     task = rpx.TaskType.OBJECT_TRACKING
     row = rpx.compute_metrics(task, rpx.TrackletPrediction([rpx.Tracklet("1", BOX)]), TRUTHS[task])
@@ -504,6 +527,21 @@ def test_masks_are_compared_with_the_depth_of_their_samples() -> None:
     _, report = rpx.BenchmarkRunner(
         Model(task, lambda _: mask), bare
     ).run_with_deployment_readiness("miou")
+    assert report.geometric_coherence is None
+
+
+def test_masks_are_measured_without_a_depth_plugin_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    offers = Host.offers
+
+    def without_depth(self: Host, kind: Any) -> Any:
+        return {k: v for k, v in offers(self, kind).items() if not k.startswith("rpx-depth/")}
+
+    monkeypatch.setattr(Host, "offers", without_depth)
+    task = rpx.TaskType.OBJECT_SEGMENTATION
+    mask = TRUTHS[task].mask
+    dataset = rpx.RPXDataset([one_sample(task)], task)
+    runner = rpx.BenchmarkRunner(Model(task, lambda _: mask), dataset)
+    _, report = runner.run_with_deployment_readiness("miou")
     assert report.geometric_coherence is None
 
 

@@ -25,13 +25,18 @@ class DepthCoherence:
     truth; a sample without any says nothing. What depth is, is the depth task's to say.
     """
 
-    def __init__(self, masks: str) -> None:
-        host = Host.discover()
-        self._name = masks
-        self._masks: Task[Any, Any] = _build(host, masks)
-        self._depth: Task[Any, Any] = _build(host, _DEPTH)
+    def __init__(self, name: str, masks: Task[Any, Any], depth: Task[Any, Any]) -> None:
+        self._name, self._masks, self._depth = name, masks, depth
         self._metric = Coherence(CoherenceOptions())
         self._values: list[dict[str, float | None]] = []
+
+    @classmethod
+    def open(cls, masks: str) -> DepthCoherence | None:
+        """For masks of this task; None where no depth task is installed."""
+        host = Host.discover()
+        if all(offer.spec.name != _DEPTH for offer in host.offers("task").values()):
+            return None
+        return cls(masks, _build(host, masks), _build(host, _DEPTH))
 
     def take(self, row: Row, frame: Frame) -> None:
         """Measure one scored frame; called for each."""

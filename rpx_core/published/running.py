@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from rpx_core.contracts import Model, Sample, withhold
-from rpx_core.errors import ModelError
+from rpx_core.errors import ConfigError, ModelError
 from rpx_core.models import has_memory, predict_checked
 from rpx_core.names import is_same_task
 from rpx_core.published.coherence import MASK_TASKS, DepthCoherence
@@ -51,6 +51,11 @@ class BenchmarkRunner:
         metric_suite: MetricSuite | None = None,
         call_setup: bool = True,
     ) -> None:
+        if not isinstance(dataset, RPXDataset):
+            raise ConfigError(
+                f"the dataset is a {type(dataset).__name__}; an RPXDataset was expected",
+                hint="RPXDataset(samples, task) makes one of Sample objects",
+            )
         _check_task(model, str(dataset.task))
         self.model = model
         self.dataset = dataset
@@ -198,4 +203,6 @@ def _check_task(model: Any, task: str) -> None:
 
 
 def _coherence(scoring: TaskScoring) -> DepthCoherence | None:
-    return DepthCoherence(str(scoring.task)) if str(scoring.task) in MASK_TASKS else None
+    """What measures coherence, for tasks of masks and where somebody knows what depth is."""
+    task = str(scoring.task)
+    return DepthCoherence.open(task) if task in MASK_TASKS else None

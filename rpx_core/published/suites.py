@@ -80,7 +80,7 @@ class MetricSuite:
         is not the task's.
         """
         task = self.scoring.resolved.task
-        whole = replace(sample or Sample(id="sample"), ground_truth=ground_truth)
+        whole = replace(sample or Sample(id="unnamed"), ground_truth=ground_truth)
         problem = truth_problem(task, whole)
         if problem:
             raise MetricError(f"sample {whole.id}: {problem}")
