@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from rpx_core.host import Host
 from rpx_core.published.tasks import Run
 from rpx_core.results import read_record
 
-from .published_samples import RUNS, TASKS, Model, cheat
+from .published_samples import CHEATS, RUNS, TASKS, Model
 
 DEPTH = rpx.TaskType.MONOCULAR_DEPTH
 Config = rpx.MonocularDepthRunConfig
@@ -186,12 +187,13 @@ def test_a_model_object_is_evaluated_anew_and_a_named_model_resumes(
 # What a run raises.
 
 
+@pytest.mark.parametrize("make", CHEATS)
 @pytest.mark.parametrize("task", TASKS)
-def test_a_model_that_looks_at_the_truth_is_stopped(
-    task: rpx.TaskType, demo: Path, tmp_path: Path
+def test_a_model_or_adapter_that_looks_at_the_truth_is_stopped(
+    task: rpx.TaskType, make: Callable[[rpx.TaskType], Any], demo: Path, tmp_path: Path
 ) -> None:
     config, run = RUNS[task]
-    cfg = config(model=cheat(task), manifest_path=demo, max_samples=1, output_dir=tmp_path)
+    cfg = config(model=make(task), manifest_path=demo, max_samples=1, output_dir=tmp_path)
     with pytest.raises(rpx.TruthWithheldError, match=r"1 of 1 samples failed"):
         run(cfg)
 

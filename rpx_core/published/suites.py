@@ -151,7 +151,10 @@ class MetricSuite:
 def compute_metrics(
     task: TaskType | str, pred: Any, gt: Any, sample: Sample | None = None
 ) -> MetricRow:
-    """The numbers of one prediction against its ground truth; see `MetricSuite.evaluate`."""
+    """The numbers of one prediction against its ground truth; see `MetricSuite.evaluate`.
+
+    For many predictions, make the suite once: each call of this looks for the task's metrics anew.
+    """
     return MetricSuite.for_task(task).evaluate(pred, gt, sample)
 
 
