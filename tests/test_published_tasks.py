@@ -208,15 +208,23 @@ def test_failed_samples_are_raised_once_the_run_is_finished_and_reported(
 
     with pytest.raises(rpx.ModelError) as caught:
         run_flat(demo, tmp_path, model=Model(DEPTH, fail))
-    assert "1 of 2 samples failed; the first is scene001_clean_00000, at predict" in str(
-        caught.value
-    )
+    assert "1 of 2 samples failed, such as scene001_clean_00000, at predict" in str(caught.value)
     assert "ZeroDivisionError: mine" in str(caught.value)
     assert caught.value.details["failed"] == ["scene001_clean_00000"]
     stored = json.loads(
         (Path(str(caught.value.details["run"])) / "report/benchmark.json").read_text()
     )
     assert stored["num_samples"] == 1
+
+
+def test_a_model_that_looks_at_the_truth_of_one_sample_is_told_before_other_failures(
+    demo: Path, tmp_path: Path
+) -> None:
+    def peek_later(sample: rpx.Sample) -> Any:
+        return 1 / 0 if sample.frame == 0 else sample.ground_truth
+
+    with pytest.raises(rpx.TruthWithheldError, match=r"2 of 2 samples failed, such as .*_00001"):
+        run_flat(demo, tmp_path, model=Model(DEPTH, peek_later))
 
 
 def test_data_that_cannot_be_read_is_a_dataset_error(demo: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rpx_core.contracts import Unit
@@ -122,11 +123,11 @@ def _raise_failures(outcome: Outcome) -> None:
         return
     if outcome.results.problems:
         raise MetricError(outcome.results.problems[0], hint=f"the run is in {outcome.directory}")
-    status, first = outcome.report.status, outcome.report.failures[0]
+    status, first = outcome.report.status, _worst(outcome.report.failures)
     count = f"{status.failed_samples} of {status.selected_samples} samples"
     raise _error_of(first)(
         f"{count if status.failed_samples else f'{status.failed_others} pairs or sequences'} "
-        f"failed; the first is {first.id}, at {first.failure.stage}: {first.failure.error}: "
+        f"failed, such as {first.id}, at {first.failure.stage}: {first.failure.error}: "
         f"{first.failure.message}",
         hint=f"{first.failure.hint or 'mend it and run again: what succeeded is kept'}; "
         f"the report is in {outcome.directory / 'report'}",
@@ -137,7 +138,16 @@ def _raise_failures(outcome: Outcome) -> None:
     )
 
 
+def _worst(failures: Sequence[FailedSample]) -> FailedSample:
+    """The first that reached for the ground truth, else the first."""
+    return next((failed for failed in failures if _cheated(failed)), failures[0])
+
+
+def _cheated(failed: FailedSample) -> bool:
+    return failed.failure.error == TruthWithheldError.__name__
+
+
 def _error_of(failed: FailedSample) -> type[RPXError]:
-    if failed.failure.error == TruthWithheldError.__name__:
+    if _cheated(failed):
         return TruthWithheldError
     return _ERRORS.get(failed.failure.stage, IncompleteRunError)

@@ -196,8 +196,8 @@ def run_monocular_depth(cfg: MonocularDepthRunConfig) -> Run:
     Returns the result, its readiness scores, and the paths of both as `json` and `markdown`. Raises
     ConfigError for an unknown model or dataset, and ModelError where a model object is for another
     task, before anything is run. Samples that fail do not stop a run: once it is finished and
-    reported, the first of them is raised, as DatasetError for data that cannot be read, ModelError
-    for predictions (TruthWithheldError where a model reached for the ground truth), or MetricError.
+    reported, one of them is raised: TruthWithheldError if a model reached for the ground truth,
+    else DatasetError for data that cannot be read, ModelError for predictions, or MetricError.
     """
     return _run(cfg, MonocularDepthRunConfig)
 
