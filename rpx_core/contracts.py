@@ -305,6 +305,14 @@ class Task(ABC, Generic[Truth, Prediction]):
         alignment sees the same evidence.
         """
 
+    def complete(self, sample: Sample) -> Sample:
+        """A sample made by a program, with the query that `load` would have given it.
+
+        Called where no record stands behind a sample. A query that is there stays; what cannot be
+        told from the sample stays unset.
+        """
+        return sample
+
     @abstractmethod
     def validate(self, prediction: Any, sample: Sample) -> Prediction:
         """The prediction, checked and in canonical dtype; raises ModelError naming the sample."""

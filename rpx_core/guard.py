@@ -13,6 +13,9 @@ from rpx_core.errors import JournalError, RPXError
 from rpx_core.interrupts import is_interrupt
 from rpx_core.report import Failure, Stage
 
+Guard = Callable[[Stage, Callable[[], Any]], Any]
+"""Runs plugin code of a stage, and returns its result or a Failure, or lets it raise."""
+
 MAX_MESSAGE = 2000
 _OWN = Path(__file__).parent
 

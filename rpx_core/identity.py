@@ -19,7 +19,7 @@ from rpx_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from rpx_core.config import RunConfig
-    from rpx_core.resolve import Resolved
+    from rpx_core.resolution import Resolved
 
 
 def digest(inputs: Mapping[str, Any]) -> str:

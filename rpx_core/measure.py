@@ -9,7 +9,7 @@ from typing import Any
 
 from rpx_core.contracts import Metric, Output, Undefined, Unit
 from rpx_core.errors import MetricError, PluginError
-from rpx_core.guard import guarded
+from rpx_core.guard import Guard, guarded
 from rpx_core.report import Failure, Measured
 from rpx_core.state import encode_state
 
@@ -54,12 +54,13 @@ def check_metric(metric: Any, owner: str) -> None:
 class Evidence:
     """What the metrics of one unit said: measurements by label, and states to store."""
 
+    guard: Guard = guarded
     measured: dict[str, Measured] = field(default_factory=dict)
     states: dict[str, bytes] = field(default_factory=dict)
 
     def take(self, metric: LabelledMetric, measure: Callable[[], Any | None]) -> None:
         """Measure, encode and evaluate; a metric that raises or breaks its contract fails alone."""
-        outcome = guarded("measure", lambda: self._take(metric, measure()))
+        outcome = self.guard("measure", lambda: self._take(metric, measure()))
         if isinstance(outcome, Failure):
             failure = outcome.model_copy(update={"metric": metric.label})
             self.states.pop(metric.label, None)

@@ -97,7 +97,7 @@ def collect(
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
         better=metrics[label].outputs[output].better,
         unit=metrics[label].outputs[output].unit,
-        stability=_stability(numbers),
+        stability=find_stability(numbers),
     )
     unit = Unit(metrics[label].unit)
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
@@ -169,7 +169,8 @@ def _status(
     )
 
 
-def _stability(numbers: Sequence[Number]) -> Number | None:
+def find_stability(numbers: Sequence[Number]) -> Number | None:
+    """The headline number of the temporal stability metric, if one ran."""
     found = (
         number
         for number in numbers

@@ -12,9 +12,10 @@ from typing import Any
 
 from rpx_core.alignment import fit
 from rpx_core.contracts import Frame, Sample, Task, Unit
+from rpx_core.guard import Guard
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.records import Record
-from rpx_core.report import Failure, Row, Stage
+from rpx_core.report import Failure, Row
 from rpx_core.rows import Slot, Source, joint_row, sample_row
 
 
@@ -56,12 +57,12 @@ class SequenceScorer:
         self,
         span: Span,
         scoring: Scoring,
-        guard: Callable[[Stage, Callable[[], Any]], Any],
+        guard: Guard,
         keep: Callable[[Row, Frame], None],
     ) -> None:
         self.sequence = span.sequence
         self._span = span
-        self._slots = {record.id: Slot(record) for record in span.records}
+        self._slots = {record.id: Slot(record, evidence=Evidence(guard)) for record in span.records}
         self._order = [record.id for record in span.records]
         self._scoring = scoring
         self._guard = guard
@@ -188,7 +189,7 @@ class SequenceScorer:
         row = joint_row(Unit.PAIR, identifier, records).model_copy(
             update={"frame": current.record.frame}
         )
-        evidence = Evidence()
+        evidence = Evidence(self._guard)
         pair = (previous.frame, current.frame)
         whole = all(frame is not None and frame.prediction is not None for frame in pair)
         if not (whole and previous.scored and current.scored):
@@ -213,7 +214,7 @@ class SequenceScorer:
             for slot in slots
             if slot.frame is not None and slot.failure is None and slot.frame.prediction is not None
         ]
-        evidence = Evidence()
+        evidence = Evidence(self._guard)
         if len(frames) < len(slots):
             for metric in metrics:
                 evidence.undefined(metric, "a frame of the sequence failed or is not aligned")
