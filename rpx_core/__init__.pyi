@@ -13,6 +13,12 @@ from rpx_core.errors import (
     TruthWithheldError,
 )
 from rpx_core.published.datasets import RPXDataset
+from rpx_core.published.efficiency import (
+    EfficiencyMetadata,
+    count_flops_torch,
+    count_parameters,
+    profile_model,
+)
 from rpx_core.published.readiness import (
     ESDResult,
     StackGeometricCoherenceResult,
@@ -72,6 +78,7 @@ __all__ = [
     "Difficulty",
     "DownloadError",
     "ESDResult",
+    "EfficiencyMetadata",
     "KeypointCorrespondenceGroundTruth",
     "KeypointCorrespondencePrediction",
     "ManifestError",
@@ -106,6 +113,8 @@ __all__ = [
     "compute_temporal_stability_depth",
     "compute_temporal_stability_seg",
     "compute_weighted_phase_score",
+    "count_flops_torch",
+    "count_parameters",
     "make_numpy_depth_model",
     "make_numpy_detection_model",
     "make_numpy_grounding_model",
@@ -115,6 +124,7 @@ __all__ = [
     "make_numpy_pose_model",
     "make_numpy_sparse_depth_model",
     "make_numpy_tracking_model",
+    "profile_model",
 ]
 __version__: str
 PUBLISHED: Mapping[str, tuple[str, str]]

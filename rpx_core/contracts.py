@@ -346,7 +346,9 @@ class Model(Protocol):
     Optional members, used where present: `reset()` at each sequence start (its presence means
     that the model has memory, and batches then stay inside one sequence); `batch = "sequence"`
     (wants all frames of a sequence at once); `synchronize()` before a clock is read;
-    `describe() -> Mapping[str, str]` for the record; `close()` at the end.
+    `describe() -> Mapping[str, str]` for the record; `close()` at the end; `module`, the torch
+    module that does the work, or a list or mapping of several, whose parameters `--profile` counts
+    (without it they are looked for in the model's attributes).
     """
 
     task: str

@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from rpx_core.contracts import Better, Difficulty, Phase, Unit
+from rpx_core.profiling.record import Profile
+from rpx_core.stored import Finite, Stored
 
 Stage = Literal["load", "predict", "validate", "save", "align", "measure", "crash"]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 Tag = str | bool | int | Finite
 
 NO_INTERVAL = "intervals are not computed by this version"
-
-
-class Stored(BaseModel):
-    """A value that is written to disk."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class Failure(Stored):
@@ -231,6 +226,8 @@ class Status(Stored):
     failed_samples: int
     failed_others: int = 0
     """Pairs, sequences and stacks for which a metric failed though their samples did not."""
+    unfinished_sequences: int = 0
+    """How many sequences have not been evaluated yet, by this or by another shard."""
 
     @property
     def failed(self) -> int:
@@ -267,6 +264,8 @@ class Report(Stored):
     worst: tuple[WorstSample, ...] = ()
     warnings: tuple[str, ...] = ()
     writers: tuple[Writer, ...] = ()
+    efficiency: Profile | None = None
+    """What the model costs; null where the run was not profiled."""
 
     def number(self, address: str) -> Number:
         """The number at `label.output@aggregate`; KeyError when there is none."""

@@ -17,6 +17,7 @@ from rpx_core.journal import Journal, StoredRow
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
 from rpx_core.previews import find_pictures
+from rpx_core.profiling.storage import read_profile
 from rpx_core.readiness.scores import Basis, compute_readiness
 from rpx_core.report import (
     FailedSample,
@@ -97,6 +98,7 @@ def collect(
         unit=metrics[label].outputs[output].unit,
         stability=_stability(numbers),
     )
+    profile = read_profile(directory, record.identity)
     unit = Unit(metrics[label].unit)
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
@@ -112,8 +114,15 @@ def collect(
             if (failure := stored.row.failure) is not None
         ),
         worst=_worst(directory, primary_rows, label, output, metrics[label].outputs[output]),
-        warnings=(*record.warnings, *damages, *_implausible(numbers, metrics), *_notes(rows)),
+        warnings=(
+            *record.warnings,
+            *damages,
+            *filter(None, [profile.problem]),
+            *_implausible(numbers, metrics),
+            *_notes(rows),
+        ),
         writers=writers,
+        efficiency=profile.profile,
     )
     return Results(
         report=report,
@@ -159,6 +168,7 @@ def _status(
         evaluated_samples=sum(row.failure is None for row in samples),
         failed_samples=failed_samples,
         failed_others=failed - failed_samples,
+        unfinished_sequences=max(0, record.sequences - done),
     )
 
 

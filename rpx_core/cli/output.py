@@ -66,7 +66,13 @@ class State:
         """Where tables go; silent under `--quiet` and `--json`."""
         from rich.console import Console
 
-        return Console(quiet=self.quiet or self.as_json, highlight=False, soft_wrap=False)
+        class Piped(Console):
+            """Leaves a reader that went away to whoever ends the command; rich would exit."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        return Piped(quiet=self.quiet or self.as_json, highlight=False, soft_wrap=False)
 
 
 def common_options(command: F) -> F:

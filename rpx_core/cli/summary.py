@@ -6,55 +6,33 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 
-from rpx_core.reporters.formatting import ARROWS, format_share, format_value
+from rpx_core.cli.tables import (
+    tabulate_efficiency,
+    tabulate_numbers,
+    tabulate_scores,
+    tabulate_slices,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rpx_core.report import Number, Score
+    from rpx_core.report import Report
     from rpx_core.run import Outcome
 
 MAX_FAILURES = 5
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
-    """Headline numbers, readiness, failures and where the reports are."""
+    """Headline numbers, readiness, costs, failures and where the reports are."""
     report = outcome.report
-    status = report.status
-    console.print(
-        f"\n[bold]{escape(report.run.model)}[/] on [bold]{escape(report.run.data)}[/], "
-        f"{escape(report.run.task.split('/')[-1])}: "
-        f"{status.evaluated_samples} of {status.dataset_samples} samples"
-        + (f", [red]{status.failed} failed[/]" if status.failed else "")
-    )
-    if report.run.alignment:
-        console.print(f"[yellow]aligned:[/] {escape(report.run.alignment)}")
-    if report.run.protocol:
-        console.print(f"protocol: {escape(report.run.protocol)}")
+    _print_opening(console, report)
     if not outcome.samples_done:
         console.print("[dim]nothing was left to do; --fresh does it all again[/]")
-    for reason in status.partial:
+    for reason in report.status.partial:
         console.print(f"[yellow]partial:[/] {escape(reason)}")
-    label = report.primary.partition(".")[0]
-    headlines = [number for number in report.numbers if number.headline]
-    shown = [number for number in headlines if number.label == label]
-    console.print(_numbers(shown))
-    if len(headlines) > len(shown):
-        others = sorted({number.label for number in headlines} - {label})
-        console.print(f"[dim]and {len(headlines) - len(shown)} of {', '.join(others)}[/]")
-    scores = [score for score in report.readiness.scores if score.value is not None]
-    if scores:
-        console.print(_scores(report.readiness.rules, scores))
-    for failed in report.failures[:MAX_FAILURES]:
-        console.print(
-            f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}, "
-            f"{escape(failed.failure.error)}): {escape(' '.join(failed.failure.text.split()))}",
-            soft_wrap=True,
-        )
-    if len(report.failures) > MAX_FAILURES:
-        console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")
+    _print_tables(console, report)
+    _print_failures(console, report)
     for warning in report.warnings:
         console.print(f"[yellow]warning:[/] {escape(warning)}")
     for path in outcome.written:
@@ -72,49 +50,10 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "primary": report.primary,
         "numbers": [number.model_dump(mode="json") for number in report.numbers],
         "readiness": report.readiness.model_dump(mode="json"),
+        "efficiency": report.efficiency and report.efficiency.model_dump(mode="json"),
         "warnings": list(report.warnings),
         "files": [str(path) for path in outcome.written],
     }
-
-
-def _numbers(numbers: Sequence[Number]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("metric")
-    table.add_column("value", justify="right")
-    table.add_column("")
-    table.add_column("unit")
-    table.add_column("n", justify="right")
-    table.add_column("undefined", justify="right")
-    table.add_column("failed", justify="right")
-    table.add_column("aggregate", style="dim")
-    for number in numbers:
-        table.add_row(
-            f"{number.label}.{number.output}",
-            escape(format_value(number.value, number.reason)),
-            ARROWS[number.better],
-            escape(number.unit),
-            str(number.n),
-            str(number.undefined or "-"),
-            str(number.failed or "-"),
-            number.aggregate,
-        )
-    return table
-
-
-def _scores(rules: str, scores: Sequence[Score]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(f"readiness ({rules})")
-    table.add_column("value", justify="right")
-    table.add_column("")
-    table.add_column("coverage", justify="right")
-    for score in scores:
-        table.add_row(
-            escape(score.title),
-            escape(format_value(score.value, score.reason)),
-            score.change or ARROWS[score.better],
-            format_share(score.coverage),
-        )
-    return table
 
 
 def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: bool) -> None:
@@ -132,3 +71,45 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
         "  rpx data --help                       your own data\n",
         soft_wrap=True,
     )
+
+
+def _print_opening(console: Console, report: Report) -> None:
+    status = report.status
+    console.print(
+        f"\n[bold]{escape(report.run.model)}[/] on [bold]{escape(report.run.data)}[/], "
+        f"{escape(report.run.task.split('/')[-1])}: "
+        f"{status.evaluated_samples} of {status.dataset_samples} samples"
+        + (f", [red]{status.failed} failed[/]" if status.failed else "")
+    )
+    if report.run.alignment:
+        console.print(f"[yellow]aligned:[/] {escape(report.run.alignment)}")
+    if report.run.protocol:
+        console.print(f"protocol: {escape(report.run.protocol)}")
+
+
+def _print_tables(console: Console, report: Report) -> None:
+    label = report.primary.partition(".")[0]
+    headlines = [number for number in report.numbers if number.headline]
+    shown = [number for number in headlines if number.label == label]
+    console.print(tabulate_numbers(shown))
+    if len(headlines) > len(shown):
+        others = sorted({number.label for number in headlines} - {label})
+        console.print(f"[dim]and {len(headlines) - len(shown)} of {', '.join(others)}[/]")
+    scores = [score for score in report.readiness.scores if score.value is not None]
+    if scores:
+        console.print(tabulate_scores(report.readiness.rules, scores))
+    if report.slices:
+        console.print(tabulate_slices(report))
+    if report.efficiency is not None:
+        console.print(tabulate_efficiency(report.efficiency))
+
+
+def _print_failures(console: Console, report: Report) -> None:
+    for failed in report.failures[:MAX_FAILURES]:
+        console.print(
+            f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}, "
+            f"{escape(failed.failure.error)}): {escape(' '.join(failed.failure.text.split()))}",
+            soft_wrap=True,
+        )
+    if len(report.failures) > MAX_FAILURES:
+        console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")

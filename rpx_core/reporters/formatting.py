@@ -28,6 +28,7 @@ CHANGES: Mapping[str | None, str] = {
 }
 
 _DIGITS = 4
+_PREFIXES = ("", "k", "M", "G", "T", "P")
 # Controls, and the characters that reorder or hide the text around them.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
@@ -49,6 +50,13 @@ def format_number(value: float) -> str:
     if not -4 <= power < 6:
         return f"{mantissa}e{exponent}"
     return f"{value:.{max(0, _DIGITS - 1 - power)}f}"
+
+
+def format_scaled(value: float, unit: str) -> str:
+    """An amount with the prefix that brings it below a thousand: `24.56 M`, `88.47 GB`."""
+    steps = min(max(0, int(math.log10(value) / 3)), len(_PREFIXES) - 1) if value >= 1 else 0
+    amount = format_number(value / 1000**steps)
+    return f"{amount} {_PREFIXES[steps]}{unit}".rstrip()
 
 
 def format_value(value: float | None, reason: str | None) -> str:

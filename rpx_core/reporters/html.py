@@ -11,7 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpx_core.documents import to_pretty_json
 from rpx_core.report import FailedSample, Number, Report, Results, Row, Slice, WorstSample
+from rpx_core.reporters.beside import line_up
 from rpx_core.reporters.distribution import spread
+from rpx_core.reporters.efficiency import describe_hardware, list_facts
 from rpx_core.reporters.formatting import (
     ARROWS,
     CHANGES,
@@ -37,6 +39,7 @@ from rpx_core.reporters.headline import (
     pins,
     primary_number,
 )
+from rpx_core.reporters.pareto import COSTS
 from rpx_core.reporters.pictures import Embedded, embed
 
 FAILURES_SHOWN = 200
@@ -82,7 +85,12 @@ def _environment() -> Environment:
         "shorten": shorten,
         "value": format_value,
     }
-    environment.globals |= {"ARROWS": ARROWS, "CHANGES": CHANGES, "DIRECTIONS": DIRECTIONS}
+    environment.globals |= {
+        "ARROWS": ARROWS,
+        "CHANGES": CHANGES,
+        "COSTS": COSTS,
+        "DIRECTIONS": DIRECTIONS,
+    }
     return environment
 
 
@@ -95,6 +103,8 @@ def _context(results: Results) -> Mapping[str, Any]:
     report = results.report
     primary = primary_number(report)
     headlines = headline_numbers(report)
+    profile = report.efficiency
+    others = results.others[:RUNS_SHOWN]
     return {
         "report": report,
         "run": report.run,
@@ -115,8 +125,12 @@ def _context(results: Results) -> Mapping[str, Any]:
         "failures": report.failures[:FAILURES_SHOWN],
         "stages": _stages(report.failures),
         "warnings": report.warnings[:WARNINGS_SHOWN],
-        "others": _beside(report, results.others[:RUNS_SHOWN]),
-        "other_runs": [report, *results.others[:RUNS_SHOWN]],
+        "others": _beside(report, others),
+        "other_runs": [report, *others],
+        "comparison": line_up(report, others),
+        "profile": profile,
+        "facts": list_facts(profile) if profile else (),
+        "hardware": describe_hardware(profile.hardware) if profile else "",
         "inputs": _pretty(report.run.inputs),
         "pins": pins(report.run),
         "writers": report.writers[:WRITERS_SHOWN],
