@@ -50,7 +50,8 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "primary": report.primary,
         "numbers": [number.model_dump(mode="json") for number in report.numbers],
         "readiness": report.readiness.model_dump(mode="json"),
-        "efficiency": report.efficiency and report.efficiency.model_dump(mode="json"),
+        "efficiency": report.efficiency
+        and report.efficiency.model_dump(mode="json", by_alias=True),
         "warnings": list(report.warnings),
         "files": [str(path) for path in outcome.written],
     }

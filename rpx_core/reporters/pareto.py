@@ -12,9 +12,8 @@ from rpx_core.report import Number, Report
 from rpx_core.reporters.charts import Axis, Tick
 from rpx_core.reporters.formatting import format_number, format_scaled
 from rpx_core.reporters.headline import primary_number
+from rpx_core.reporters.labels import place_labels
 
-LABEL_HEIGHT = 7.5
-"""Of a name in the chart, in percent of its height."""
 _MARGIN = 0.08
 _LOG_FROM = 8.0
 """Ratio of the largest to the smallest cost from which an axis is logarithmic."""
@@ -59,17 +58,18 @@ COSTS: Mapping[str, Cost] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Point:
-    """One run in a chart: place in percent, from the left and from the top.
+    """One run in a chart: place in percent, from the left and from the top, and where it is named.
 
-    `label_top` is where its name is written; `leftward` when the name stands left of the point.
+    `number` is its place in the order of the runs, from 1. `far` when the label needs a line to it.
     """
 
+    number: int
     name: str
     run: str
     left: float
     top: float
-    label_top: float
-    leftward: bool
+    label: tuple[float, float]
+    far: bool
     is_best: bool
     is_mine: bool
     cost: str
@@ -94,9 +94,10 @@ class ParetoChart:
 
 @dataclass(frozen=True)
 class Entry:
-    """One run with both numbers."""
+    """One run with both numbers, and its place in the order of the runs."""
 
     report: Report
+    number: int
     quality: float
     cost: float
 
@@ -137,22 +138,23 @@ def _draw(cost: Cost, number: Number, reports: Sequence[Report]) -> ParetoChart 
         return across.position(entry.cost), height if lower_is_better else 100 - height
 
     places = [place(entry) for entry in entries]
-    # The edge runs to the right of a point: a name there goes below it.
-    tops = spread_labels([top if left > 50 else top + LABEL_HEIGHT * 0.7 for left, top in places])
+    edge = _staircase([place(entry) for entry in best])
+    labels = place_labels(places, edge)
     points = tuple(
         Point(
+            number=entry.number,
             name=entry.report.run.model,
             run=entry.report.run.identity[:8],
-            left=left,
-            top=top,
-            label_top=label,
-            leftward=left > 50,
+            left=at[0],
+            top=at[1],
+            label=label,
+            far=max(abs(at[0] - label[0]), abs(at[1] - label[1])) > 8,
             is_best=entry in best,
             is_mine=entry.report is reports[0],
             cost=cost.print(entry.cost),
             quality=format_number(entry.quality),
         )
-        for entry, (left, top), label in zip(entries, places, tops, strict=True)
+        for entry, at, label in zip(entries, places, labels, strict=True)
     )
     return ParetoChart(
         title=cost.name,
@@ -164,7 +166,7 @@ def _draw(cost: Cost, number: Number, reports: Sequence[Report]) -> ParetoChart 
             for tick in up.ticks
         ),
         is_log=is_log,
-        front=_staircase([place(entry) for entry in best]),
+        front=" ".join(f"{left:g},{top:g}" for left, top in edge),
         missing=tuple(missing),
     )
 
@@ -172,7 +174,7 @@ def _draw(cost: Cost, number: Number, reports: Sequence[Report]) -> ParetoChart 
 def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[Entry], list[str]]:
     entries, missing = [], []
     mine = reports[0].efficiency
-    for report in reports:
+    for place, report in enumerate(reports, start=1):
         quality = next((n for n in report.numbers if n.address == number.address), None)
         profile = report.efficiency
         known = Quantity() if profile is None else cost.read(profile)
@@ -185,7 +187,7 @@ def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[
         elif cost.of_machine and mine is not None and not _same_place(mine, profile):
             missing.append(f"{_name(report)} was measured on another machine or batch size")
         else:
-            entries.append(Entry(report, quality.value, known.value))
+            entries.append(Entry(report, place, quality.value, known.value))
     return entries, missing
 
 
@@ -237,26 +239,7 @@ def _tick_label(value: float) -> str:
     return f"{float(number):g} {prefix}".rstrip()
 
 
-def spread_labels(tops: Sequence[float]) -> list[float]:
-    """Heights for names near the points' own, in the same order, none over another.
-
-    With more names than the chart has room for, they are packed evenly.
-    """
-    order = sorted(range(len(tops)), key=lambda index: tops[index])
-    gap = min(LABEL_HEIGHT, 100 / max(len(tops), 1))
-    placed = [0.0] * len(tops)
-    edge = gap / 2
-    for index in order:
-        placed[index] = edge = max(tops[index], edge)
-        edge += gap
-    edge = 100 - gap / 2
-    for index in reversed(order):
-        placed[index] = edge = min(placed[index], edge)
-        edge -= gap
-    return [round(height, 2) for height in placed]
-
-
-def _staircase(places: Sequence[tuple[float, float]]) -> str:
+def _staircase(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The edge of what the best runs reach: right from each, then up to the next."""
     ordered = sorted(places)
     corners: list[tuple[float, float]] = []
@@ -265,4 +248,4 @@ def _staircase(places: Sequence[tuple[float, float]]) -> str:
             corners.append((left, corners[-1][1]))
         corners.append((left, top))
     corners.append((100.0, corners[-1][1]))
-    return " ".join(f"{left:g},{top:g}" for left, top in corners)
+    return corners
