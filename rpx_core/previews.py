@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 import re
 import shutil
@@ -14,6 +13,7 @@ from rpx_core.errors import JournalError
 from rpx_core.files import write_atomic
 from rpx_core.images import encode_png
 from rpx_core.predictions import file_stem
+from rpx_core.worst import Candidate, choose_worst
 
 
 class WorstKeeper:
@@ -25,18 +25,16 @@ class WorstKeeper:
     def __init__(self, directory: Path, limit: int, *, lower_is_better: bool) -> None:
         self._directory = directory
         self._limit = limit
-        self._sign = 1.0 if lower_is_better else -1.0
-        self._heap: list[tuple[float, str]] = []
+        self._lower_is_better = lower_is_better
+        self._kept: tuple[Candidate, ...] = ()
 
-    def wants(self, value: float) -> bool:
-        """Whether a sample of this value is among the worst so far."""
-        if len(self._heap) < self._limit:
-            return True
-        return self._limit > 0 and self._sign * value > self._heap[0][0]
+    def wants(self, candidate: Candidate) -> bool:
+        """Whether a sample is among the worst so far."""
+        return candidate in self._choose(candidate)
 
-    def keep(self, sample_id: str, value: float, pictures: Sequence[Picture]) -> None:
-        """Write the pictures of one sample, and drop those of the best one kept if too many."""
-        folder = self._directory / file_stem(sample_id)
+    def keep(self, candidate: Candidate, pictures: Sequence[Picture]) -> None:
+        """Write the pictures of one sample, and drop those of another one if too many."""
+        folder = self._directory / file_stem(candidate.id)
         index = []
         files = {}
         for number, picture in enumerate(pictures):
@@ -52,13 +50,17 @@ class WorstKeeper:
                 raise
             # Another command on the same run has just dropped the folder: a picture less.
             return
-        # A sequence that is started again shows its samples twice.
-        self._heap = [kept for kept in self._heap if kept[1] != sample_id]
-        heapq.heapify(self._heap)
-        heapq.heappush(self._heap, (self._sign * value, sample_id))
-        if len(self._heap) > self._limit:
-            _, dropped = heapq.heappop(self._heap)
+        before, self._kept = self._kept, self._choose(candidate)
+        left = {one.id for one in before} - {one.id for one in self._kept}
+        for dropped in sorted(left):
             shutil.rmtree(self._directory / file_stem(dropped), ignore_errors=True)
+
+    def _choose(self, candidate: Candidate) -> tuple[Candidate, ...]:
+        # A sequence that is started again shows its samples twice.
+        others = (kept for kept in self._kept if kept.id != candidate.id)
+        return choose_worst(
+            [*others, candidate], self._limit, lower_is_better=self._lower_is_better
+        )
 
 
 def find_pictures(run_directory: Path, sample_id: str) -> tuple[tuple[str, str], ...]:

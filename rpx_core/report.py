@@ -129,6 +129,8 @@ class Number(Stored):
     failed: int = 0
     infinite: int = 0
     headline: bool = False
+    evidence: Unit = Unit.SAMPLE
+    """What is counted: samples, pairs of frames, sequences or stacks."""
 
 
 class Cell(Stored):

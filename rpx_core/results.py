@@ -29,6 +29,7 @@ from rpx_core.report import (
     Status,
     WorstSample,
 )
+from rpx_core.worst import Candidate, choose_worst
 
 STABILITY_OUTPUT = ("stability", "ts")
 WORST_SHOWN = 6
@@ -206,19 +207,19 @@ def _worst(
     directory: Path, rows: Sequence[Row], label: str, name: str, output: Output
 ) -> tuple[WorstSample, ...]:
     valued = [
-        (value, row)
+        Candidate(row.id, row.sequence, value)
         for row in rows
         if (measured := row.metrics.get(label)) is not None
         and (value := measured.values.get(name)) is not None
     ]
-    sign = -1.0 if output.better == "lower" else 1.0
-    valued.sort(key=lambda pair: (sign * pair[0], pair[1].id))
+    chosen = choose_worst(valued, WORST_SHOWN, lower_is_better=output.better == "lower")
+    mine = {row.id: row for row in rows}
     return tuple(
         WorstSample(
-            id=row.id,
-            value=value,
-            values=row.metrics[label].values,
-            pictures=find_pictures(directory, row.id),
+            id=one.id,
+            value=one.value,
+            values=mine[one.id].metrics[label].values,
+            pictures=find_pictures(directory, one.id),
         )
-        for value, row in valued[:WORST_SHOWN]
+        for one in chosen
     )

@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Mapping
 
-from rpx_core.contracts import Better
+from rpx_core.contracts import Better, Unit
+from rpx_core.report import Number
 
 ARROWS: Mapping[Better | None, str] = {"higher": "↑", "lower": "↓", None: "–"}
 DIRECTIONS: Mapping[Better | None, str] = {
@@ -15,10 +16,16 @@ DIRECTIONS: Mapping[Better | None, str] = {
     None: "neither direction is better",
 }
 AGGREGATES: Mapping[str, str] = {
-    "sample": "mean of samples",
+    "sample": "mean of {evidence}",
     "pooled": "pooled",
-    "sample_median": "median of samples",
+    "sample_median": "median of {evidence}",
     "group": "mean of scenes",
+}
+EVIDENCE: Mapping[Unit, str] = {
+    Unit.SAMPLE: "samples",
+    Unit.PAIR: "pairs",
+    Unit.SEQUENCE: "sequences",
+    Unit.STACK: "samples",
 }
 CHANGES: Mapping[str | None, str] = {
     "better": "▲ better",
@@ -86,9 +93,10 @@ def format_share(share: float) -> str:
     return f"{share:.1%}".replace("%", " %")
 
 
-def name_aggregate(aggregate: str) -> str:
-    """An aggregate in words; the name itself when it has none."""
-    return AGGREGATES.get(aggregate, aggregate)
+def name_aggregate(number: Number) -> str:
+    """A number's aggregate in words, over what it is taken; the name itself when it has none."""
+    words = AGGREGATES.get(number.aggregate)
+    return number.aggregate if words is None else words.format(evidence=EVIDENCE[number.evidence])
 
 
 def reveal(text: str) -> str:

@@ -38,6 +38,7 @@ from rpx_core.reporters.headline import (
     other_numbers,
     pins,
     primary_number,
+    why_no_score,
 )
 from rpx_core.reporters.pareto import COSTS
 from rpx_core.reporters.pictures import Embedded, embed
@@ -117,6 +118,7 @@ def _context(results: Results) -> Mapping[str, Any]:
         "other_numbers": other_numbers(report),
         "interval_reasons": interval_reasons(report.numbers),
         "score_reasons": interval_reasons(report.readiness.scores),
+        "no_score": why_no_score(report.readiness),
         "grid": arrange(report.readiness),
         "distribution": primary and spread(primary, results.rows),
         "worst": _worst(results),

@@ -30,6 +30,7 @@ from rpx_core.reporters.headline import (
     is_primary,
     pins,
     primary_number,
+    why_no_score,
 )
 from rpx_core.reporters.pareto import COSTS
 
@@ -143,6 +144,12 @@ def _readiness_section(readiness: Readiness) -> str:
     lines = arrange(readiness)
     if not lines and not readiness.scores:
         return ""
+    missing = why_no_score(readiness)
+    if readiness.scores and missing:
+        return _join(
+            f"### Readiness ({readiness.rules})",
+            f"None can be said of this data: {_prose('; '.join(missing))}.",
+        )
     unit = f" in {_prose(readiness.unit)}" if readiness.unit else ""
     cells = [
         [line.difficulty.value, *(escape(square.text) for square in line.squares)] for line in lines
@@ -252,7 +259,7 @@ def _fenced(text: str) -> str:
 
 
 def _aggregate(number: Number) -> str:
-    return escape(shorten(name_aggregate(number.aggregate), 40))
+    return escape(shorten(name_aggregate(number), 40))
 
 
 def _unit(unit: str) -> str:
