@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.errors import TruthWithheldError
+from rpx_core.legends import Legend
 
 if TYPE_CHECKING:
     from rpx_core.files import Files
@@ -266,10 +267,11 @@ class Aligned(Generic[Prediction]):
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture of a preview: `uint8[H, W, 3]` with a caption."""
+    """One picture of a preview: `uint8[H, W, 3]` with a caption, and how to read its colours."""
 
     caption: str
     image: NDArray[np.uint8]
+    legend: Legend | None = None
 
 
 class Task(ABC, Generic[Truth, Prediction]):

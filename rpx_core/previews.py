@@ -12,8 +12,11 @@ from rpx_core.contracts import Picture
 from rpx_core.errors import JournalError
 from rpx_core.files import write_atomic
 from rpx_core.images import encode_png
+from rpx_core.legends import Legend, read_legend
 from rpx_core.predictions import file_stem
 from rpx_core.worst import Candidate, choose_worst
+
+INDEX = "pictures.json"
 
 
 class WorstKeeper:
@@ -40,8 +43,9 @@ class WorstKeeper:
         for number, picture in enumerate(pictures):
             name = f"{number}-{re.sub(r'[^a-z0-9]+', '-', picture.caption.lower())[:40]}.png"
             files[name] = encode_png(picture.image)
-            index.append({"caption": picture.caption, "file": name})
-        files["pictures.json"] = json.dumps(index).encode()
+            legend = picture.legend.to_document() if picture.legend else None
+            index.append({"caption": picture.caption, "file": name, "legend": legend})
+        files[INDEX] = json.dumps(index).encode()
         try:
             for name, content in files.items():
                 write_atomic(folder / name, content)
@@ -67,7 +71,16 @@ def find_pictures(run_directory: Path, sample_id: str) -> tuple[tuple[str, str],
     """(caption, path relative to the run directory) of the pictures kept of one sample."""
     folder = Path("previews") / file_stem(sample_id)
     try:
-        index = json.loads((run_directory / folder / "pictures.json").read_bytes())
+        index = json.loads((run_directory / folder / INDEX).read_bytes())
         return tuple((str(p["caption"]), (folder / Path(p["file"]).name).as_posix()) for p in index)
     except (OSError, ValueError, KeyError, TypeError):
         return ()
+
+
+def find_legend(picture: Path) -> Legend | None:
+    """The legend that was kept beside the file of a picture."""
+    try:
+        index = json.loads((picture.parent / INDEX).read_bytes())
+        return next((read_legend(p["legend"]) for p in index if p["file"] == picture.name), None)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

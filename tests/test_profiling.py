@@ -219,6 +219,12 @@ def test_the_row_of_a_local_model_has_its_numbers() -> None:
     }
 
 
+def test_the_profile_of_a_run_becomes_published_metadata() -> None:
+    profile = make_profile("abc", notes=("a", "b"))
+    found = EfficiencyMetadata.from_profile(profile)
+    assert found == EfficiencyMetadata(24.8, 55.0, 0.055, 11.0, "local", "a; b")
+
+
 def test_a_function_of_an_image_is_profiled() -> None:
     shapes = set()
     found = profile_model(lambda image: shapes.add((image.shape, str(image.dtype))), (3, 24, 32))

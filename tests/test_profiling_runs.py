@@ -99,6 +99,16 @@ def test_a_model_that_raises_in_profiling_keeps_the_profile_of_before(
     assert read_profile(again.directory) == stored
 
 
+def test_samples_that_cannot_be_loaded_are_left_out_of_the_profile(bench: Bench) -> None:
+    samples = toy_samples(scenes=1, frames=1)
+    samples[0]["level"] = "high"
+    bench.write_set(samples)
+    outcome = bench.run(PROFILED)
+    assert outcome.report.status.failed_samples == 1
+    assert outcome.report.efficiency is not None
+    assert outcome.report.efficiency.samples == len(samples) - 1
+
+
 def test_batches_of_the_profile_are_those_of_the_run(bench: Bench) -> None:
     execution = {"previews": 0, "batch_size": 4}
     profile = bench.run(PROFILED, execution=execution).report.efficiency

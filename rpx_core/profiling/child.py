@@ -11,9 +11,11 @@ import signal
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection
+from typing import Any
 
-from rpx_core.contracts import Sample, withhold
+from rpx_core.contracts import Sample, Task, withhold
 from rpx_core.errors import ModelError
 from rpx_core.models import build_model
 from rpx_core.profiling.batches import MAX_SAMPLES, cut_batches
@@ -80,13 +82,9 @@ def _profile_here(assignment: Assignment) -> Profile | Failure:
 def _profile(assignment: Assignment) -> Profile:
     job = assignment.job
     task = job.task.build()
-    samples: list[Sample] = []
-    for work in assignment.works:
-        for record in work.records[: max(MAX_SAMPLES, job.batch_size) - len(samples)]:
-            loaded = task.load(record, job.files.declaring(record.checksums))
-            samples.append(withhold(loaded))
+    samples = _load(job, task, assignment.works)
     if not samples:
-        raise ModelError("the run has no samples to profile its model on")
+        raise ModelError("no sample of the run could be loaded to profile its model on")
     meter = MemoryMeter()
     model = build_model(job.model, task, job.runtime)
     model.setup()
@@ -98,6 +96,20 @@ def _profile(assignment: Assignment) -> Profile:
         close = getattr(model, "close", None)
         if callable(close):
             close()
+
+
+def _load(job: Job, task: Task[Any, Any], works: Iterable[Work]) -> list[Sample]:
+    """The first samples that can be loaded, as a model gets them; the run has told of the others."""
+    samples: list[Sample] = []
+    for work in works:
+        for record in work.records:
+            if len(samples) >= max(MAX_SAMPLES, job.batch_size):
+                return samples
+            files = job.files.declaring(record.checksums)
+            loaded = guarded("load", partial(task.load, record, files))
+            if not isinstance(loaded, Failure):
+                samples.append(withhold(loaded))
+    return samples
 
 
 def choose_works(works: Iterable[Work], batch_size: int) -> tuple[Work, ...]:

@@ -19,6 +19,7 @@ from rpx_core.errors import ConfigError
 from rpx_core.profiling.modules import find_modules, loaded_torch
 from rpx_core.profiling.operations import Operations, count_operations
 from rpx_core.profiling.parameters import count_parameters as _count
+from rpx_core.profiling.record import Profile
 from rpx_core.profiling.timing import Budget, Stopwatch, make_synchronize, time_calls
 
 if TYPE_CHECKING:
@@ -44,6 +45,17 @@ class EfficiencyMetadata:
     latency_ms_per_sample: float | None
     model_type: str = "local"
     notes: str = ""
+
+    @classmethod
+    def from_profile(cls, profile: Profile) -> EfficiencyMetadata:
+        """What `rpx run --profile` measured; activations are those of a whole batch."""
+        return cls(
+            params_m=profile.parameters.scaled(1e6),
+            flops_g=profile.flops.scaled(1e9),
+            actmem_gb_fp16=profile.activations_bytes_fp16.scaled(1e9),
+            latency_ms_per_sample=profile.latency.per_sample_ms,
+            notes="; ".join(profile.notes),
+        )
 
     def to_table_row(self) -> dict[str, str]:
         """The numbers as text by column; a model behind an API has none that are its own."""

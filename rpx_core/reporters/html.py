@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpx_core.documents import to_pretty_json
+from rpx_core.legends import to_hex
 from rpx_core.report import FailedSample, Number, Report, Results, Row, Slice, WorstSample
 from rpx_core.reporters.beside import line_up
 from rpx_core.reporters.distribution import spread
@@ -80,6 +81,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "aggregate": name_aggregate,
         "count": format_count,
+        "hex": to_hex,
         "interval": format_interval,
         "number": format_number,
         "share": format_share,
