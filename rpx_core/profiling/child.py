@@ -99,7 +99,7 @@ def _profile(assignment: Assignment) -> Profile:
 
 
 def _load(job: Job, task: Task[Any, Any], works: Iterable[Work]) -> list[Sample]:
-    """The first samples that can be loaded, as a model gets them; the run has told of the others."""
+    """The first samples that can be loaded, as a model gets them; the run tells of the others."""
     samples: list[Sample] = []
     for work in works:
         for record in work.records:

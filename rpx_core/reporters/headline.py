@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from rpx_core.report import Number, Readiness, Report, RunRecord, Score, Status
 from rpx_core.reporters.formatting import format_count
 
+_REASONS_SHOWN = 2
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -71,10 +72,12 @@ def interval_reasons(numbers: Iterable[Number | Score]) -> tuple[str, ...]:
 
 
 def why_no_score(readiness: Readiness) -> tuple[str, ...]:
-    """Why not a single readiness score has a value, each reason once; nothing where one has."""
+    """Why not a single readiness score has a value, in few words; nothing where one has."""
     if any(score.value is not None for score in readiness.scores):
         return ()
-    return tuple(dict.fromkeys(score.reason or "undefined" for score in readiness.scores))
+    reasons = list(dict.fromkeys(score.reason or "undefined" for score in readiness.scores))
+    more = len(reasons) - _REASONS_SHOWN
+    return (*reasons[:_REASONS_SHOWN], *([f"{more} reasons more"] if more > 0 else []))
 
 
 def pins(run: RunRecord) -> str:
