@@ -76,4 +76,4 @@ def list_costs(report: Report) -> tuple[str, ...]:
     if profile is None:
         return (NOT_PROFILED,) * len(COSTS)
     values = [(cost, cost.read(profile).value) for cost in COSTS.values()]
-    return tuple("n/a" if value is None else cost.print(value) for cost, value in values)
+    return tuple("n/a" if value is None else cost.show(value) for cost, value in values)

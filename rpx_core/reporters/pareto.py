@@ -26,7 +26,7 @@ class Cost:
     name: str
     unit: str
     read: Callable[[Profile], Quantity]
-    print: Callable[[float], str]
+    show: Callable[[float], str]
     of_machine: bool = False
     """Whether it depends on the machine, so that other machines cannot stand beside it."""
 
@@ -151,7 +151,7 @@ def _draw(cost: Cost, number: Number, reports: Sequence[Report]) -> ParetoChart 
             far=max(abs(at[0] - label[0]), abs(at[1] - label[1])) > 8,
             is_best=entry in best,
             is_mine=entry.report is reports[0],
-            cost=cost.print(entry.cost),
+            cost=cost.show(entry.cost),
             quality=format_number(entry.quality),
         )
         for entry, at, label in zip(entries, places, labels, strict=True)
