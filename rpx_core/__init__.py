@@ -96,6 +96,11 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "RPXDataset",
             ),
             (
+                "rpx-core",
+                "rpx_core.published.efficiency",
+                "EfficiencyMetadata count_flops_torch count_parameters profile_model",
+            ),
+            (
                 "rpx-detection",
                 "rpx_detection.published",
                 "DetectionGroundTruth DetectionPrediction Tracklet TrackletGroundTruth "
