@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from rpx_core.contracts import Aggregate, Metric, Output
+from rpx_core.isolation import guarded
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.measure import evaluate
 from rpx_core.report import Failure
 from rpx_core.state import fold
-from rpx_core.worker import guarded
 
 
 @dataclass(frozen=True)

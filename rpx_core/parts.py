@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rpx_core.errors import ConfigError, PluginError
-from rpx_core.host import Offer, call_plugin, load_target
+from rpx_core.isolation import call_plugin, load_target
+from rpx_core.offers import Offer
 from rpx_core.option_files import Plain, plain_options
 
 

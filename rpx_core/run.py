@@ -15,7 +15,8 @@ from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
 from rpx_core.files import write_atomic
-from rpx_core.host import Host, call_plugin, load_target
+from rpx_core.host import Host
+from rpx_core.isolation import call_plugin, load_target
 from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
 from rpx_core.plan import Plan, shard

@@ -6,7 +6,6 @@ raises, sample by sample; everything else that goes wrong ends the worker.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,8 +14,9 @@ from typing import Any
 
 from rpx_core.blocks import Block
 from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
-from rpx_core.errors import JournalError, ModelError, PluginError, RPXError
+from rpx_core.errors import ModelError, PluginError, RPXError
 from rpx_core.files import Files, write_atomic
+from rpx_core.isolation import error_text, guarded
 from rpx_core.journal import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked
@@ -24,11 +24,9 @@ from rpx_core.parts import Part
 from rpx_core.predictions import file_stem
 from rpx_core.previews import WorstKeeper
 from rpx_core.records import Record
-from rpx_core.report import Failure, Row, Stage
+from rpx_core.report import Failure, Row
 from rpx_core.scorer import Scoring, SequenceScorer, Span
 from rpx_core.writers import introduce_writer
-
-MAX_MESSAGE = 2000
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class Worker:
         except (Exception, SystemExit) as error:
             raise ModelError(
                 f"model {self._job.model.name} cannot be set up: "
-                f"{type(error).__name__}: {_text(error)}"
+                f"{type(error).__name__}: {error_text(error)}"
             ) from error
 
     def _run_group(self, works: Sequence[Work], *, single: bool = False) -> Iterator[Block]:
@@ -247,34 +245,3 @@ class Worker:
                 "measure",
                 lambda: self._keeper.keep(row.id, value, self._task.preview(frame)),
             )
-
-
-def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
-    """The result of plugin code, or the Failure that it is; a full disk ends the worker."""
-    try:
-        return work()
-    except JournalError:
-        raise
-    except (Exception, SystemExit) as error:
-        hint = error.hint if isinstance(error, RPXError) else None
-        if isinstance(error, ValueError) and "read-only" in str(error):
-            hint = "samples are shared with the metrics: change a copy, as of sample.rgb.copy()"
-        return Failure(
-            stage=stage,
-            error=type(error).__name__,
-            message=_text(error)[:MAX_MESSAGE],
-            hint=_storable(hint)[:MAX_MESSAGE] if hint else None,
-        )
-
-
-def _text(error: BaseException) -> str:
-    """What an exception says, even if its own `__str__` raises, as text that can be stored."""
-    if isinstance(error, RPXError):
-        text = error.message
-    else:
-        text = str(traceback.TracebackException.from_exception(error))
-    return _storable(text)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

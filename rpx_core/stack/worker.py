@@ -7,13 +7,13 @@ from functools import partial
 
 from rpx_core.blocks import Block
 from rpx_core.contracts import Answer, Unit
+from rpx_core.isolation import guarded
 from rpx_core.journal import JournalWriter
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.report import Failure, Row
 from rpx_core.stack.answers import sample_of
 from rpx_core.stack.join import Joined
 from rpx_core.stack.plan import StackPlan
-from rpx_core.worker import guarded
 from rpx_core.writers import introduce_writer
 
 _Answers = Mapping[str, Answer]
@@ -51,10 +51,14 @@ class StackWorker:
         if isinstance(answers, str):
             for metric in self._metrics:
                 evidence.undefined(metric, answers)
-        elif not isinstance(answers, Failure):
-            answers = guarded("measure", partial(self._take, evidence, row, answers))
-        if isinstance(answers, Failure):
-            return row.model_copy(update={"failure": answers}), {}
+            return row.model_copy(update={"metrics": evidence.measured}), {}
+        failure = (
+            answers
+            if isinstance(answers, Failure)
+            else guarded("measure", partial(self._take, evidence, row, answers))
+        )
+        if failure is not None:
+            return row.model_copy(update={"failure": failure}), {}
         return row.model_copy(update={"metrics": evidence.measured}), evidence.states
 
     def _read(self, joined: Joined) -> _Answers | Failure | str:
