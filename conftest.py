@@ -25,7 +25,7 @@ CHROMIUM_FLAGS = [
 ]
 
 # Their assertions say what they compared, as those in test modules do.
-pytest.register_assert_rewrite("tests.commands", "tests.metric_laws", "tests.plugin_checks")
+pytest.register_assert_rewrite("tests.commands", "tests.plugin_checks")
 
 # A loaded machine is not a bug: examples have no deadline. The rest stays as Hypothesis chose it,
 # which differs under continuous integration.

@@ -49,6 +49,14 @@ with open({report!r}, "w") as file:
 """
 
 
+def heavy_imports(code: str) -> set[str]:
+    """What heavy modules a fresh process has imported once it has run the code."""
+    done = _run(f"{code}\nimport sys\nprint(*sys.modules)", ())
+    if done.returncode:
+        raise ConformanceError(f"{code!r} fails: {done.stderr.strip()}")
+    return set(HEAVY.intersection(done.stdout.split()))
+
+
 @dataclass(frozen=True)
 class _Import:
     """What a fresh process has printed, imported and waited for once it has all specs."""

@@ -19,6 +19,12 @@ MANY = 100_000
 _MARKUP = (".html", ".htm", ".svg", ".xml", ".md")
 
 
+def check_reporter(render: Callable[[Results], Mapping[str, bytes]]) -> None:
+    """Every law of reporters; raises ConformanceError for the first that is broken."""
+    for check in ReporterLaws(render, getattr(render, "__name__", "reporter")).all():
+        check()
+
+
 class ReporterLaws:
     """The laws of one function from results to files."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from rpx_core.conformance.bench import Bench, Recording
 from rpx_core.conformance.compare import difference, fingerprint
 from rpx_core.conformance.laws import Check, ConformanceError, require
-from rpx_core.conformance.metrics import check_perfect, defined, evidence_of
+from rpx_core.conformance.metric_laws import check_perfect, defined, evidence_of
 from rpx_core.conformance.models import check_baseline
 from rpx_core.contracts import Frame, Sample, Task, Unit
 from rpx_core.errors import ManifestError, ModelError
@@ -22,6 +22,21 @@ from rpx_core.offers import Offer
 from rpx_core.specs import MetricSpec, TaskSpec
 
 GARBAGE = (b"", b"\x00\x01\x02 no prediction", b"{", b"PK\x03\x04", b"\x93NUMPY")
+
+
+def check_task(task: Task[Any, Any], samples: Sequence[Sample]) -> None:
+    """Every law of tasks on samples that it has loaded; it needs `perfect_prediction`.
+
+    Raises ConformanceError for the first law that is broken.
+    """
+
+    def perfect(sample: Sample) -> Any:
+        answer = task.perfect_prediction(sample)
+        require(answer is not None, "perfect_prediction() is None: nothing can be checked")
+        return task.validate(answer, sample)
+
+    for check in TaskLaws(task, samples, perfect).all():
+        check()
 
 
 class TaskLaws:
