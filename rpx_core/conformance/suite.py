@@ -130,9 +130,5 @@ def _target_check(kind: Kind, offer: Offer[Any]) -> Check:
         if options is not None:
             check_options(options, offer.full_name)
 
-    return Check(
-        f"{kind} {spec.name}",
-        "target and options can be imported, are documented",
-        check,
-        gate=True,
-    )
+    law = "target and options can be imported, are documented"
+    return Check(f"{kind} {spec.name}", law, check, gate=True, basic=True)

@@ -52,7 +52,7 @@ def test_tasks_know_every_alignment_and_their_baselines_need_no_right_view(task)
 )
 def test_a_published_protocol_never_changes(name, options):
     assert PROTOCOLS[name].layer["options"] == options
-    assert PROTOCOLS[name].layer["align"]["method"] == "none"
+    assert PROTOCOLS[name].layer["align"] == "none"
 
 
 def test_a_changed_protocol_says_so():

@@ -21,9 +21,7 @@ CHECKS = conformance(
 )
 
 
-@pytest.mark.parametrize(
-    "check", conformance("rpx-seg", options=OPTIONS, allow_missing_extras=True), ids=str
-)
+@pytest.mark.parametrize("check", CHECKS, ids=str)
 def test_conformance(check):
     check()
 
