@@ -31,9 +31,7 @@ def difference(one: object, other: object, tolerance: Tolerance = EXACT) -> str 
     """Where and how two values first differ beyond the tolerance; None where they do not."""
     left, right = dict(_leaves(one, "")), dict(_leaves(other, ""))
     for place in left.keys() ^ right.keys():
-        return (
-            f"{place.lstrip('.') or 'the value'} is only in {'one' if place in left else 'other'}"
-        )
+        return f"{_named(place)} is only in the {'first' if place in left else 'second'}"
     for place, value in left.items():
         problem = _differ(value, right[place], tolerance)
         if problem is not None:
