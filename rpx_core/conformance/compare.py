@@ -30,7 +30,7 @@ BATCHING = Tolerance(relative=1e-3, absolute=1e-4, share=0.002)
 def difference(one: object, other: object, tolerance: Tolerance = EXACT) -> str | None:
     """Where and how two values first differ beyond the tolerance; None where they do not."""
     left, right = dict(_leaves(one, "")), dict(_leaves(other, ""))
-    for place in left.keys() ^ right.keys():
+    for place in sorted(left.keys() ^ right.keys()):
         return f"{_named(place)} is only in the {'first' if place in left else 'second'}"
     for place, value in left.items():
         problem = _differ(value, right[place], tolerance)
