@@ -49,6 +49,11 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "RPXDataset",
             ),
             (
+                "rpx-core",
+                "rpx_core.published.hub",
+                "download_split fetch_manifest load mount",
+            ),
+            (
                 "rpx-detection",
                 "rpx_detection.published",
                 "DetectionGroundTruth DetectionPrediction Tracklet TrackletGroundTruth "

@@ -106,6 +106,9 @@ __all__ = [
     "compute_temporal_stability_depth",
     "compute_temporal_stability_seg",
     "compute_weighted_phase_score",
+    "download_split",
+    "fetch_manifest",
+    "load",
     "make_numpy_depth_model",
     "make_numpy_detection_model",
     "make_numpy_grounding_model",
@@ -115,6 +118,7 @@ __all__ = [
     "make_numpy_pose_model",
     "make_numpy_sparse_depth_model",
     "make_numpy_tracking_model",
+    "mount",
 ]
 __version__: str
 PUBLISHED: Mapping[str, tuple[str, str]]

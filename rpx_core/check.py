@@ -37,7 +37,7 @@ class Checked:
 
 def check_dataset(host: Host, data: Data, task: str | None) -> Checked:
     """Read every sample of a dataset as each installed task that it serves reads it."""
-    manifest = open_dataset(host, data)
+    manifest = open_dataset(host, data, host.find("task", task) if task else None)
     served = manifest.header.served()
     installed = {offer.spec.name: offer for offer in host.offers("task").values()}
     wanted = [task] if task else [name for name in served if name in installed]

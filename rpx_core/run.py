@@ -20,33 +20,12 @@ from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
 from rpx_core.plan import Plan, shard
 from rpx_core.predictions import file_stem
+from rpx_core.progress import Progress, Silent
 from rpx_core.report import Report, Results
 from rpx_core.results import collect, write_record
 
 DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
 DERIVED = ("report", "previews")
-
-
-class Progress(Protocol):
-    """What a run tells whoever watches it."""
-
-    def begin(self, total: int, done: int) -> None:
-        """So many samples are to be done; so many were done before."""
-        ...
-
-    def advance(self, samples: int) -> None:
-        """So many more samples are committed."""
-        ...
-
-
-class Silent:
-    """A progress that nobody watches."""
-
-    def begin(self, total: int, done: int) -> None:
-        """Hear nothing."""
-
-    def advance(self, samples: int) -> None:
-        """Hear nothing."""
 
 
 @dataclass(frozen=True)
