@@ -13,6 +13,7 @@ from rpx_core.errors import (
     TruthWithheldError,
 )
 from rpx_core.published.datasets import RPXDataset
+from rpx_core.published.hub import download_split, fetch_manifest, load, mount
 from rpx_core.published.readiness import (
     ESDResult,
     StackGeometricCoherenceResult,

@@ -93,9 +93,11 @@ def _by_split(records: Records) -> dict[str, Records]:
 
 
 def _early_entry(record: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    core = ("id", "scene", "difficulty", "intrinsics")
+    core = ("scene", "difficulty", "intrinsics")
     phase = PHASES.index(record["phase"])
-    return {**{key: record[key] for key in (*core, *keys)}, "phase": phase}
+    # Named as in the release, so that the first samples of both are the same.
+    name = f"{record['scene']}__{phase}__{Path(record['rgb']).stem}"
+    return {**{key: record[key] for key in (*core, *keys)}, "id": name, "phase": phase}
 
 
 def _packed(folder: Path, record: dict[str, Any]) -> Iterable[tuple[str, str, bytes]]:

@@ -83,11 +83,7 @@ def local_hub() -> Iterator[LocalHub]:
     """A hub that runs while the context is open."""
     hub = LocalHub()
 
-    class Handler(_Handler):
-        pass
-
-    Handler.hub = hub
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
     hub.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -99,8 +95,18 @@ def local_hub() -> Iterator[LocalHub]:
         thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    # Eight workers at once would overflow the usual five, and wait a second for each retry.
+    request_queue_size = 64
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Keep quiet: a client that has seen enough, or is killed, hangs up."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     hub: LocalHub
 
     def do_GET(self) -> None:
@@ -123,25 +129,30 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _repository(self, repo: str, verb: str, revision: str, path: str | None) -> None:
         hub = self.hub
-        token = hub.tokens.get(repo)
-        if token == "gated":
-            return self._error(403, "GatedRepo")
-        if token and self.headers.get("authorization") != f"Bearer {token}":
-            return self._error(401, "")
-        if not any(name == repo for name, _ in hub.branches):
-            return self._error(401, "RepoNotFound")
         commit = hub.branches.get((repo, revision), revision)
         files = hub.commits.get((repo, commit))
-        if files is None:
-            return self._error(404, "RevisionNotFound")
-        if verb == "resolve":
-            return self._resolve(commit, files, unquote(path or ""))
-        if self._fails(verb):
-            return None
-        if verb == "tree":
-            return self._tree(files)
-        siblings = [{"rfilename": name} for name in sorted(files)]
-        return self._json({"id": repo, "sha": commit, "siblings": siblings})
+        refusal = self._refusal(repo, files is not None)
+        if refusal is not None or files is None:
+            self._error(*(refusal or (404, "RevisionNotFound")))
+        elif verb == "resolve":
+            self._resolve(commit, files, unquote(path or ""))
+        elif self._fails(verb):
+            pass
+        elif verb == "tree":
+            self._tree(files)
+        else:
+            siblings = [{"rfilename": name} for name in sorted(files)]
+            self._json({"id": repo, "sha": commit, "siblings": siblings})
+
+    def _refusal(self, repo: str, has_revision: bool) -> tuple[int, str] | None:
+        token = self.hub.tokens.get(repo)
+        if token == "gated":
+            return 403, "GatedRepo"
+        if token and self.headers.get("authorization") != f"Bearer {token}":
+            return 401, ""
+        if not any(name == repo for name, _ in self.hub.branches):
+            return 401, "RepoNotFound"
+        return None if has_revision else (404, "RevisionNotFound")
 
     def _tree(self, files: Mapping[str, bytes]) -> None:
         start = int(parse_qs(urlsplit(self.path).query).get("cursor", ["0"])[0])
@@ -158,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = files[path]
         headers = {"X-Repo-Commit": commit, "ETag": f'"{_blob_id(content)}"'}
         if not path.endswith(_LARGE):
-            return None if self._fails(path) else self._send(200, content, headers)
+            return None if self._fails(path, content) else self._send(200, content, headers)
         sha256 = hashlib.sha256(content).hexdigest()
         location = f"http://localhost:{self.hub.port}/lfs/{commit}/{path}"
         linked = {"X-Linked-Etag": f'"{sha256}"', "X-Linked-Size": str(len(content))}
@@ -189,10 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         return True
 
-    def _json(self, value: object, headers: Mapping[str, str] = {}) -> None:  # noqa: B006  # read
+    def _json(self, value: object, headers: Mapping[str, str] = {}) -> None:  # read
         self._send(200, json.dumps(value).encode(), {"Content-Type": "application/json", **headers})
 
-    def _error(self, status: int, code: str, headers: Mapping[str, str] = {}) -> None:  # noqa: B006
+    def _error(self, status: int, code: str, headers: Mapping[str, str] = {}) -> None:
         self._send(status, b"{}", {**({"X-Error-Code": code} if code else {}), **headers})
 
     def _send(

@@ -49,8 +49,8 @@ def unreachable(origin: Origin, problem: str) -> DownloadError:
 def refused(origin: Origin, what: str, status: int, headers: Mapping[str, str]) -> DownloadError:
     """The hub answered, but not with what was asked for; `what` is that."""
     code = headers.get("x-error-code", "")
-    kind = next((key for key in (code, str(status)) if key in _REASONS), "")
-    kind = "later" if not kind and is_passing(status) else kind
+    usual = "later" if is_passing(status) else "other"
+    kind = next((key for key in (code, str(status)) if key in _REASONS), usual)
     page = f"{endpoint()}/datasets/{origin.repo_id}"
     said = [text.format(what=what, revision=origin.revision, page=page) for text in _REASONS[kind]]
     return DownloadError(
@@ -92,6 +92,6 @@ _REASONS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "the hub fails to serve {what}",
             "run the command again later; what was fetched is kept",
         ),
-        "": ("the hub refuses {what}", "check HF_ENDPOINT, the repository and the token"),
+        "other": ("the hub refuses {what}", "check HF_ENDPOINT, the repository and the token"),
     }
 )

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rpx_core.records import natural_key
 
 Entry = dict[str, Any]
+Cell = tuple[str, str]
 
 
 def choose_samples(entries: Sequence[Entry], count: int | None) -> list[Entry]:
     """`count` of the entries in their order, the same whatever that is; all without a count.
 
-    Scenes differ by at most one sample in how many they give, and so do the phases of a scene,
-    as far as they have them; what is taken of a scene and phase is spread evenly over its frames.
+    Scenes differ by at most one sample in how many they give, and so do the phases of a scene
+    (over all scenes, phases by two), as far as they have them; what is taken of a scene and phase is spread evenly over its frames.
     """
     if count is None or count >= len(entries):
         return list(entries)
-    cells: dict[tuple[str, str], list[int]] = {}
+    cells: dict[Cell, list[int]] = {}
     for place, entry in enumerate(entries):
         cells.setdefault((_text(entry, "scene"), _text(entry, "phase")), []).append(place)
     kept: set[int] = set()
@@ -30,31 +32,35 @@ def choose_samples(entries: Sequence[Entry], count: int | None) -> list[Entry]:
     return [entry for place, entry in enumerate(entries) if place in kept]
 
 
-def _quotas(sizes: Mapping[tuple[str, str], int], count: int) -> dict[tuple[str, str], int]:
-    """How many each cell gives: in rounds over the scenes, each time the next phase."""
+def _quotas(sizes: Mapping[Cell, int], count: int) -> dict[Cell, int]:
+    """How many each cell gives: in rounds over the scenes, each time of the phase behind most."""
     phases: dict[str, list[str]] = {}
-    for scene, phase in sorted(
-        sizes, key=lambda cell: (natural_key(cell[0]), natural_key(cell[1]))
-    ):
+    for scene, phase in sorted(sizes, key=lambda cell: [natural_key(name) for name in cell]):
         phases.setdefault(scene, []).append(phase)
     quotas = dict.fromkeys(sizes, 0)
-    turn = 0
+    totals: Counter[str] = Counter()
     while count:
-        open_scenes = [
-            scene
-            for scene, names in phases.items()
-            if any(quotas[scene, phase] < sizes[scene, phase] for phase in names)
+        scenes = [
+            s for s, names in phases.items() if any(quotas[s, p] < sizes[s, p] for p in names)
         ]
         # A last round that is not for all takes scenes evenly spaced.
-        for step, index in enumerate(_evenly(len(open_scenes), min(count, len(open_scenes)))):
-            scene = open_scenes[index]
+        for index in _evenly(len(scenes), min(count, len(scenes))):
+            scene = scenes[index]
             names = phases[scene]
-            wanted = [names[(turn + step + shift) % len(names)] for shift in range(len(names))]
-            free = [phase for phase in wanted if quotas[scene, phase] < sizes[scene, phase]]
-            quotas[scene, min(free, key=lambda phase: quotas[scene, phase])] += 1
+            free = [phase for phase in names if quotas[scene, phase] < sizes[scene, phase]]
+            quota = {phase: (quotas[scene, phase], totals[phase]) for phase in free}
+            phase = min(free, key=quota.__getitem__)
+            quotas[scene, phase] += 1
+            totals[phase] += 1
+            # The next round begins behind it: equal shares go round instead of meeting again.
+            names[:] = _behind(names, phase)
             count -= 1
-        turn += 1
     return quotas
+
+
+def _behind(names: Sequence[str], phase: str) -> list[str]:
+    after = names.index(phase) + 1
+    return [*names[after:], *names[:after]]
 
 
 def _evenly(length: int, count: int) -> list[int]:
