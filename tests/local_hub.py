@@ -18,12 +18,16 @@ _LARGE = (".tar", ".png", ".webp", ".npz", ".npy", ".bin")
 
 @dataclass(frozen=True)
 class Fault:
-    """One answer that goes wrong: an error status, a body cut off, or bytes flipped in it."""
+    """One answer that goes wrong: an error status, a body cut off, or bytes flipped in it.
+
+    A body that stalls keeps its connection open where it is cut off, until the hub ends.
+    """
 
     status: int = 200
     code: str = ""
     cut_at: int | None = None
     corrupt: bool = False
+    stalls: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -50,7 +54,8 @@ class LocalHub:
         self.faults: dict[str, deque[Fault]] = {}
         self.asked: list[Asked] = []
         self.page_size = 1000
-        self.gate: threading.Event | None = None
+        self.stalled = threading.Event()
+        self.ended = threading.Event()
         self.port = 0
 
     @property
@@ -90,6 +95,7 @@ def local_hub() -> Iterator[LocalHub]:
     try:
         yield hub
     finally:
+        hub.ended.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -176,8 +182,6 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(302, b"", {**headers, **linked, "Location": location})
 
     def _content(self, commit: str, path: str) -> None:
-        if self.hub.gate is not None:
-            self.hub.gate.wait(20)
         content = next(f[path] for (_, c), f in self.hub.commits.items() if c == commit)
         if self._fails(path, content):
             return
@@ -198,6 +202,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.cut_at is not None:
             self._send(200, content, {}, cut_at=fault.cut_at)
             self.close_connection = True
+            if fault.stalls:
+                self.wfile.flush()
+                self.hub.stalled.set()
+                self.hub.ended.wait()
         return True
 
     def _json(self, value: object, headers: Mapping[str, str] = {}) -> None:  # read

@@ -170,6 +170,8 @@ class _Crew:
         scratch = owner.store.scratch()
         try:
             unpack(part, scratch / "members", unpacking)
+            # Before its content is seen: what is killed in between must not leave it for good.
+            part.unlink()
             owner.snapshot.put_folder(scratch / "members", file)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

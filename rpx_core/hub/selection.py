@@ -15,8 +15,9 @@ Cell = tuple[str, str]
 def choose_samples(entries: Sequence[Entry], count: int | None) -> list[Entry]:
     """`count` of the entries in their order, the same whatever that is; all without a count.
 
-    Scenes differ by at most one sample in how many they give, and so do the phases of a scene
-    (over all scenes, phases by two), as far as they have them; what is taken of a scene and phase is spread evenly over its frames.
+    As far as they have them, scenes differ by at most one sample in how many they give, and so do
+    the phases of a scene; over all scenes, phases by two. What is taken of a scene and phase is
+    spread evenly over its frames.
     """
     if count is None or count >= len(entries):
         return list(entries)
