@@ -72,13 +72,15 @@ class Desk:
     cache: Path
     waits: list[float] = field(default_factory=list)
     attempts: int = 3
+    workers: int = 8
 
     def fetch(self, revision: str = "main", **query: Any) -> Fetched:
         """What depth needs of the hard split."""
         origin = choose_origin(REPO, revision)
         client = Client(origin, Patience(attempts=self.attempts, sleep=self.waits.append))
         wish = {"task": "monocular_depth", "split": "hard", "keys": DEPTH_KEYS, **query}
-        return fetch(open_repository(origin, Access(self.cache, client=client)), Query(**wish))
+        access = Access(self.cache, self.workers, client=client)
+        return fetch(open_repository(origin, access), Query(**wish))
 
     def cached(self) -> set[str]:
         """Names of what is visible of any commit, less what describes it."""

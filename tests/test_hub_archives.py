@@ -93,7 +93,7 @@ def test_a_malicious_archive_leaves_nothing(name: str, tmp_path: Path) -> None:
 def test_a_malicious_archive_on_the_hub_ends_the_fetch_with_nothing(
     hub: LocalHub, tmp_path: Path
 ) -> None:
-    desk = Desk(hub, tmp_path / "cache")
+    desk = Desk(hub, tmp_path / "cache", workers=1)
     archive = "scenes/scene001/0/rgb.tar"
     hub.push(REPO, packed_files() | {archive: MALICIOUS["parent"][0]})
     with pytest.raises(ManifestError, match=r"rgb.tar: '../evil.webp' climbs with '..': refused"):

@@ -51,7 +51,7 @@ def get(url: str, headers: Mapping[str, str]) -> Iterator[Response]:
         **headers,
     }
     try:
-        if hasattr(session, "stream"):
+        if callable(getattr(session, "stream", None)):
             opened = session.stream("GET", url, headers=sent, timeout=TIMEOUT_S)
             with opened as answer:
                 yield Response(answer.status_code, answer.headers, answer.iter_bytes())
