@@ -96,6 +96,7 @@ Examples:
   rpx data index folders /data/mine -o mine.json
   rpx data index kitti /data/kitti -o kitti.json --set split='"val"'
   rpx list datasets                           shows which layouts are known
+  rpx list datasets kitti                     shows the options of one
 """
 )
 @click.argument("layout", shell_complete=complete("dataset"))
@@ -134,19 +135,42 @@ def index(
         )
 
 
-@data.command(epilog="\b\nExample:\n  rpx data check set.json --task monocular_depth")
-@click.argument("manifest", type=click.Path(path_type=Path))
+@data.command(
+    epilog="""\b
+Examples:
+  rpx data check set.json --task monocular_depth
+  rpx data check lists/set.json --root /data/nyu
+  rpx data check set.json --task monocular_depth --set options.max_depth=10
+"""
+)
+@click.argument("manifest", shell_complete=complete("dataset"))
 @click.option("--task", help="Only as this task reads it.", shell_complete=complete("task"))
+@click.option(
+    "--root",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where its files are. [default: as it says, inside its own folder]",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="A.B=VALUE", help="As for `rpx run`: options, data."
+)
 @common_options
-def check(*, state: State, manifest: Path, task: str | None) -> int:
+def check(
+    *, state: State, manifest: str, task: str | None, root: Path | None, settings: tuple[str, ...]
+) -> int:
     """Read every sample of MANIFEST as a run would and report each that fails.
 
-    Exit code 2 when anything is wrong.
+    MANIFEST is whatever `rpx run --data` takes. Says with which scale depth was read. Exit code 2
+    when anything is wrong.
     """
     from rpx_core.check import check_dataset
-    from rpx_core.config import Data
+    from rpx_core.cli.settings import flags_layer
+    from rpx_core.config import build_config, set_field
 
-    checked = check_dataset(state.discover(), Data(name=str(manifest)), task)
+    layer = flags_layer({"data": manifest, "settings": settings})
+    if root is not None:
+        set_field(layer, "data.options.root", str(root))
+    config = build_config(layer, source="command line")
+    checked = check_dataset(state.discover(), config.data, task, config.options)
     if state.as_json:
         print_json(checked.document())
     elif not state.quiet:
@@ -155,5 +179,7 @@ def check(*, state: State, manifest: Path, task: str | None) -> int:
         hidden = len(checked.problems) - MAX_PROBLEMS
         if hidden > 0:
             click.echo(f"and {hidden} more")
+        for line in checked.depth:
+            click.echo(line)
         click.echo(f"{checked.samples} samples read, {len(checked.problems)} problems")
     return ExitCode.USAGE if checked.problems else ExitCode.OK

@@ -1,4 +1,4 @@
-"""`rpx list`: what is installed, from specs alone."""
+"""`rpx list`: what is installed, from specs alone; of what is named, its options too."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ Examples:
   rpx list                   everything
   rpx list models            every model, and the task it is for
   rpx list metrics depth     names that contain `depth`
+  rpx list datasets kitti    one layout, with its options and their defaults
   rpx list plugins
 """,
 )
@@ -51,7 +52,8 @@ Examples:
 def list_(*, state: State, kind: str | None, name: str | None) -> None:
     """Show what is installed, or the entries whose name contains NAME.
 
-    Nothing heavy is imported: plugins describe what they offer.
+    Nothing heavy is imported: plugins describe what they offer. Only where NAME is the whole name
+    of an entry, its options are read and shown.
     """
     host = state.discover()
     if kind == "plugins":
@@ -62,7 +64,7 @@ def list_(*, state: State, kind: str | None, name: str | None) -> None:
     wanted = {kind: KINDS[kind]} if kind else KINDS
     found = {
         plural: [
-            _entry(offer)
+            _entry(offer, name)
             for full, offer in host.offers(single).items()
             if name is None or name in full
         ]
@@ -74,9 +76,11 @@ def list_(*, state: State, kind: str | None, name: str | None) -> None:
     for plural, entries in found.items():
         if entries or kind:
             _print(state, plural, entries)
+            for entry in entries:
+                _print_options(state, entry)
 
 
-def _entry(offer: Offer[Any]) -> dict[str, Any]:
+def _entry(offer: Offer[Any], name: str | None) -> dict[str, Any]:
     spec = offer.spec
     entry = {
         "name": spec.name,
@@ -88,6 +92,10 @@ def _entry(offer: Offer[Any]) -> dict[str, Any]:
         value = getattr(spec, field, None)
         if value:
             entry[field] = dict(value) if field == "metrics" else value
+    if name in (spec.name, offer.full_name):
+        from rpx_core.cli.options import describe_options
+
+        entry["options"] = describe_options(offer)
     return entry
 
 
@@ -121,3 +129,34 @@ def _print(state: State, title: str, entries: list[dict[str, Any]]) -> None:
         table.add_row(escape(entry["name"]), escape(distribution), escape(note))
     console.print(table)
     console.print()
+
+
+def _print_options(state: State, entry: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    options = entry.get("options")
+    if options is None:
+        return
+    console = state.console()
+    console.print(options["about"], markup=False)
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title in ("option", "type", "default"):
+        table.add_column(title, style="bold" if title == "option" else None, overflow="fold")
+    for field in options["fields"]:
+        default = "required" if field["required"] else _default_text(field["default"])
+        table.add_row(escape(field["name"]), escape(field["type"]), escape(default))
+    console.print(table)
+    console.print()
+
+
+def _default_text(value: Any) -> str:
+    """A default as `--set` would take it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list | frozenset):
+        return f"[{', '.join(_default_text(one) for one in value)}]"
+    return str(value)
