@@ -107,10 +107,13 @@ def known_assets(host: Host) -> frozenset[str]:
 def select(manifest: Manifest, data: Data) -> dict[str, list[Entry]]:
     """Entries by sequence of the split asked for; raises ConfigError when none is left.
 
-    The splits of a manifest are the difficulties of its records.
+    The splits of a manifest are the difficulties of its records; one that says which split it is
+    holds nothing else.
     """
     sequences = manifest.sequences()
-    if data.split is None or data.split == "all":
+    split = data.split
+    own = split is not None and manifest.header.split == split and split not in set(Difficulty)
+    if split is None or split == "all" or own:
         chosen = sequences
     else:
         chosen = {

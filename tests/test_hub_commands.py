@@ -67,9 +67,9 @@ def stocked(hub: LocalHub, sets: dict[str, dict[str, bytes]]) -> LocalHub:
     return hub
 
 
-def plan(repo: str, task: str = "monocular_depth", **options: Any) -> Plan:
-    """The plan of a run on the hard split: everything is fetched and checked, nothing evaluated."""
-    data = {"name": f"hub:{repo}", "split": "hard", "options": options}
+def plan(repo: str, task: str = "monocular_depth", split: str = "hard", **options: Any) -> Plan:
+    """The plan of a run: everything is fetched and checked, nothing evaluated."""
+    data = {"name": f"hub:{repo}", "split": split, "options": options}
     layers = Layers({"task": task, "data": data}, {})
     (made,) = make_plans(Host.discover(), layers, Path("runs"))
     return made
@@ -112,6 +112,13 @@ def test_a_run_on_some_samples_is_marked_partial(stocked: LocalHub) -> None:
     record = plan(EARLY, max_samples=6).record
     assert record.selected_samples == 6
     assert record.partial == ("6 of 18 samples of the repository (max_samples)",)
+
+
+def test_a_split_of_another_name_is_what_its_manifest_lists(stocked: LocalHub) -> None:
+    files = dict(stocked.commits[EARLY, stocked.branches[EARLY, "main"]])
+    files["manifests/monocular_depth/test.json"] = files["manifests/monocular_depth/hard.json"]
+    stocked.push(EARLY, files)
+    assert plan(EARLY, split="test").record.selected_samples == 18
 
 
 def test_a_task_must_be_named(stocked: LocalHub, tmp_path: Path) -> None:

@@ -254,6 +254,16 @@ def test_all_splits_are_one_where_none_is_named(desk: Desk) -> None:
     assert len(desk.fetch(split=None).samples) == 10
 
 
+def test_what_is_in_the_manifest_of_a_split_is_of_that_difficulty(desk: Desk) -> None:
+    assert {sample["difficulty"] for sample in desk.fetch().samples} == {"hard"}
+    files = plain_files()
+    files["manifests/monocular_depth/test.json"] = files[MANIFEST]
+    desk.hub.push(REPO, files)
+    fetched = desk.fetch(split="test")
+    assert "difficulty" not in fetched.samples[0]
+    assert fetched.header["split"] == "test"
+
+
 def test_a_manifest_that_is_not_there_says_which_are(desk: Desk) -> None:
     with pytest.raises(ManifestError, match="no manifest for monocular_depth, split easy") as one:
         desk.fetch(split="easy")

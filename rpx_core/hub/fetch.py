@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from rpx_core.contracts import Difficulty
 from rpx_core.documents import read_json
 from rpx_core.errors import ConfigError, DownloadError, ManifestError
 from rpx_core.hub.checksums import read_checksums
@@ -92,7 +93,7 @@ class Repository:
     def read_manifests(self, query: Query) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The published manifest, of all splits as one where none is named, and what it lacks."""
         recipe = find_recipe(self.listing, self.origin, query.task, query.split, query.recipe)
-        documents = [self._read_manifest(path) for path in recipe.paths]
+        documents = [_in_split(self._read_manifest(path), path) for path in recipe.paths]
         whole = {**documents[0], "samples": [one for doc in documents for one in doc["samples"]]}
         if not whole["samples"]:
             raise ManifestError(
@@ -174,6 +175,21 @@ def fetch(repository: Repository, query: Query) -> Fetched:
         of_samples=len(records),
         warnings=translation.warnings,
     )
+
+
+def _in_split(document: dict[str, Any], path: str) -> dict[str, Any]:
+    """The manifest with the difficulty of its records that its name says, where it says one.
+
+    Records of some releases name none, or that of their phase instead of their scene.
+    """
+    split = path.rpartition("/")[2].removesuffix(".json")
+    if split not in set(Difficulty):
+        return document
+    samples = [
+        {**one, "difficulty": split} if isinstance(one, dict) else one
+        for one in document["samples"]
+    ]
+    return {**document, "samples": samples}
 
 
 def _header(raw: Mapping[str, Any], query: Query, repository: Repository) -> dict[str, Any]:
