@@ -89,7 +89,7 @@ def test_a_part_of_the_data_is_never_taken_for_the_whole(
 def test_what_may_pass_is_tried_again_after_a_growing_wait(desk: Desk, status: int) -> None:
     desk.hub.fail(RGB0, Fault(status=status), Fault(status=status))
     assert len(desk.fetch().samples) == 5
-    assert desk.waits == [1.0, 2.0]
+    assert desk.waits == [0.5, 1.0]
 
 
 def test_the_hub_may_ask_for_a_longer_wait(desk: Desk) -> None:

@@ -61,7 +61,8 @@ def fetch_wanted(options: HubOptions, cache: Path, wanted: Wanted) -> Fetched:
     if wanted.task is None:
         raise ConfigError(
             f"the hub is asked only for what one task needs of {options.origin.repo_id}",
-            hint="say which: --task monocular_depth",
+            hint="say which: --task monocular_depth; for a command without that flag, "
+            "`rpx data download` writes a manifest to name instead",
         )
     access = Access(options.cache_dir or cache, options.max_workers, wanted.watch)
     query = Query(

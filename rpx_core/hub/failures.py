@@ -22,7 +22,7 @@ class Patience:
     """
 
     attempts: int = 5
-    first_s: float = 1.0
+    first_s: float = 0.5
     sleep: Callable[[float], None] = sleep
 
     def wait(self, failed: int, headers: Mapping[str, str]) -> None:
