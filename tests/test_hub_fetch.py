@@ -198,6 +198,14 @@ def test_a_broken_download_is_continued_by_the_next_call(desk: Desk) -> None:
     assert desk.left_over() == []
 
 
+def test_a_server_that_always_breaks_off_at_the_same_place_is_given_up(desk: Desk) -> None:
+    desk.hub.push(REPO, plain_files() | {RGB0: LONG})
+    desk.hub.fail(RGB0, *[Fault(cut_at=200_000)] * 20)
+    with pytest.raises(DownloadError, match="cannot be reached"):
+        desk.fetch()
+    assert len(desk.waits) <= desk.attempts
+
+
 def test_a_damaged_body_of_the_right_length_is_fetched_again(desk: Desk) -> None:
     desk.hub.fail(RGB0, Fault(corrupt=True))
     fetched = desk.fetch()

@@ -21,7 +21,7 @@ class Incoming:
         self.have = 0
         self._check = Check(file)
         self._advance = advance
-        self._seen = 0
+        self._most = 0
         path.touch()
         if path.stat().st_size <= file.size:
             self._take_what_is_there()
@@ -49,8 +49,10 @@ class Incoming:
         return {"Range": f"bytes={self.have}-"} if self.have else {}
 
     def grew(self) -> bool:
-        """Whether bytes have come since this was last asked."""
-        grown, self._seen = self.have > self._seen, self.have
+        """Whether more is here than ever before this was asked."""
+        grown = self.have > self._most
+        # Also over restarts: a server without ranges that always breaks off must not go on forever.
+        self._most = max(self._most, self.have)
         return grown
 
     def take(self, answer: Response) -> None:
@@ -71,7 +73,7 @@ class Incoming:
         """Forget what is here."""
         self.path.write_bytes(b"")
         self._advance(-self.have)
-        self.have = self._seen = 0
+        self.have = 0
         self._check = Check(self.file)
 
     def _take_what_is_there(self) -> None:
