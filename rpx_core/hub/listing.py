@@ -86,8 +86,9 @@ def read_tree(items: Any, *, source: str) -> list[HubFile]:
         parsed = [_TreeItem.model_validate(item) for item in items]
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in problem["loc"]) or "a file"
         raise DownloadError(
-            f"{source}: {problem['loc'][0]}: {problem['msg']}", hint="check HF_ENDPOINT"
+            f"{source}: {where}: {problem['msg']}", hint="check HF_ENDPOINT"
         ) from error
     return [_file(item) for item in parsed if item.type == "file" and _is_safe(item.path)]
 
