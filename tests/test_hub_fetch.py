@@ -249,6 +249,19 @@ def test_a_new_commit_takes_over_what_has_not_changed(desk: Desk) -> None:
     assert (first.root / RGB0).read_bytes() == plain_files()[RGB0]
 
 
+def test_a_new_commit_takes_over_archives_but_nothing_that_was_damaged(desk: Desk) -> None:
+    desk.hub.push(REPO, packed_files())
+    first = desk.fetch()
+    (first.root / first.samples[0]["depth"]).write_bytes(b"DEPTH 00000")
+    desk.hub.push(REPO, packed_files() | {"README.md": b"new"})
+    desk.hub.asked.clear()
+    second = desk.fetch()
+    assert desk.hub.fetched() == ["scenes/scene001/0/depth.tar"]
+    assert (second.root / second.samples[0]["depth"]).read_bytes() == b"depth 00000"
+    assert (second.root / second.samples[0]["rgb"]).read_bytes() == b"rgb 00000"
+    assert desk.left_over() == []
+
+
 def test_samples_that_are_not_wanted_are_not_fetched(desk: Desk) -> None:
     fetched = desk.fetch(max_samples=2)
     assert (len(fetched.samples), fetched.of_samples) == (2, 5)

@@ -12,12 +12,13 @@ from pathlib import Path
 from threading import Event, Lock
 
 from rpx_core.errors import DownloadError, first_few
+from rpx_core.hub.adoption import adopt_all
 from rpx_core.hub.archives import Unpacking, unpack
 from rpx_core.hub.client import Client
 from rpx_core.hub.listing import HubFile
 from rpx_core.hub.lock import hold
 from rpx_core.hub.origin import is_offline
-from rpx_core.hub.store import ARCHIVE, Snapshot, Store, adopt, storing
+from rpx_core.hub.store import ARCHIVE, Snapshot, Store, storing
 from rpx_core.progress import Progress, Watch
 
 
@@ -81,7 +82,7 @@ class Downloader:
 
     def _fetch(self, files: Sequence[HubFile], declared: Declared) -> None:
         self.store.sweep()
-        todo = [file for file in files if not adopt(self.store, self.snapshot, file)]
+        todo = adopt_all(self.store, self.snapshot, files)
         self._check_space(todo)
         with self.watch(f"fetching {self.client.origin.repo_id}") as progress:
             progress.begin(sum(file.size for file in todo), 0)

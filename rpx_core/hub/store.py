@@ -164,30 +164,6 @@ class Snapshot:
         os.rename(ready, target)
 
 
-def adopt(store: Store, snapshot: Snapshot, file: HubFile) -> bool:
-    """Take a file of equal content over from another commit, as a hard link where that works."""
-    if not file.digest:
-        return False
-    for other in store.others(snapshot.commit):
-        listing = other.read_listing()
-        same = listing.files.get(file.path) if listing else None
-        if same is None or same.digest != file.digest or not other.has(same):
-            continue
-        scratch = store.scratch()
-        try:
-            source, copy = other.path(same), scratch / "copy"
-            if file.path.endswith(ARCHIVE):
-                shutil.copytree(source, copy, copy_function=_link)
-                snapshot.put_folder(copy, file)
-            else:
-                _link(str(source), str(copy))
-                snapshot.put_file(copy, file)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-        return True
-    return False
-
-
 @contextmanager
 def storing(store: Store) -> Iterator[None]:
     """Inside, failures to write are a DownloadError that says what to do."""
@@ -217,11 +193,3 @@ def _all_there(folder: Path, members: Members) -> bool:
                 found[(relative / name).as_posix()] = os.stat(os.path.join(place, name)).st_size
     found.pop(MEMBERS, None)
     return all(found.get(name) == member.size for name, member in members.by_path.items())
-
-
-def _link(source: str, target: str) -> str:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-    return target
