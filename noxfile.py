@@ -22,7 +22,7 @@ EVO = "evo==1.38.1"
 ALL_CORES = ["-n", "logical", "--ignore=tests/startup"]
 
 nox.needs_version = ">=2025.2.9"
-nox.options.sessions = ["lint", "types", "tests", "kills", "startup", "wheels"]
+nox.options.sessions = ["lint", "types", "docs", "tests", "kills", "startup", "wheels"]
 nox.options.reuse_venv = "yes"
 nox.options.download_python = "never"
 
@@ -70,6 +70,13 @@ def startup(session: nox.Session) -> None:
     """Hold the command line to its start-up budgets, with nothing running beside it."""
     session.install(*editable(""), *group("test"))
     session.run("pytest", "tests/startup", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation into site/; a broken link or a page left out is an error."""
+    session.install(*group("docs"))
+    session.run("mkdocs", "build", "--strict", "--quiet", *session.posargs)
 
 
 @nox.session

@@ -17,6 +17,7 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from rpx_core.errors import JournalError
+from rpx_core.files import Stamp
 from rpx_core.report import Row, Writer
 
 _ROW = b'{"kind":"row"'
@@ -49,6 +50,15 @@ def parse_rows(file: BinaryIO, block: Block) -> Iterator[Row]:
             f"{block.writer}.jsonl: sequence {block.sequence}: {problem['loc']}: {problem['msg']}",
             hint="another version of rpx wrote this run; use --fresh to start again",
         ) from error
+
+
+def read_stamps(file: BinaryIO, block: Block) -> Iterator[tuple[str, dict[str, Stamp]]]:
+    """Each sample of one committed sequence with the files that it was read from."""
+    file.seek(block.offset)
+    for line in file.read(block.length).split(b"\n")[: block.rows]:
+        row = json.loads(line)
+        if row.get("files"):
+            yield row["id"], {name: Stamp(*stamp) for name, stamp in row["files"].items()}
 
 
 def read_writer(file: BinaryIO, run: str) -> Writer | str | None:

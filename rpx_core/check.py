@@ -12,11 +12,11 @@ from rpx_core.contracts import Task
 from rpx_core.datasets import open_dataset
 from rpx_core.depth_scales import describe_depth
 from rpx_core.errors import ConfigError
+from rpx_core.guard import guarded
 from rpx_core.host import Host
 from rpx_core.manifest import Manifest
 from rpx_core.parts import resolve_part
 from rpx_core.report import Failure
-from rpx_core.worker import guarded
 
 
 @dataclass(frozen=True)

@@ -185,6 +185,9 @@ class Metric(Protocol):
     counted, never replaced by 0 or 1.
     `result` turns one state, or the fold of many, into numbers; None marks an undefined one.
     Both are pure: inputs are not changed, nothing is remembered.
+
+    Where present, `doubt(state) -> str | None` says of the fold of a whole run why its numbers
+    should be doubted (too few images for a covariance, say): a warning in the report.
     """
 
     version: ClassVar[str]
@@ -301,6 +304,14 @@ class Task(ABC, Generic[Truth, Prediction]):
         truth alone (crops, range caps) is excluded here, so that every metric and every
         alignment sees the same evidence.
         """
+
+    def complete(self, sample: Sample) -> Sample:
+        """A sample made by a program, with the query that `load` would have given it.
+
+        Called where no record stands behind a sample. A query that is there stays; what cannot be
+        told from the sample stays unset.
+        """
+        return sample
 
     @abstractmethod
     def validate(self, prediction: Any, sample: Sample) -> Prediction:

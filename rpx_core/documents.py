@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
+from rpx_core.atomic import write_atomic
 from rpx_core.errors import ConfigError, ManifestError, RPXError
-from rpx_core.files import MEBIBYTE, open_file, read_file, write_atomic
+from rpx_core.files import MEBIBYTE, open_file, read_file
 
 TEXT_LIMIT = 256 * MEBIBYTE
 JSON_LIMIT = 256 * MEBIBYTE

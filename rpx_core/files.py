@@ -1,4 +1,4 @@
-"""Reading the files that a manifest lists, without trusting it; writing files that are never half.
+"""Reading the files that a manifest lists, without trusting it.
 
 A manifest may come from anyone. So a listed name is only ever read below the dataset root, as a
 regular file, up to a size limit, and every failure is one `ManifestError` that names it.
@@ -6,21 +6,20 @@ regular file, up to a size limit, and every failure is one `ManifestError` that 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
+import posixpath
 import re
-import secrets
 import stat
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
+from typing import NamedTuple
 
-from rpx_core.errors import JournalError, ManifestError, RPXError
+from rpx_core.errors import ManifestError, RPXError
 
 MEBIBYTE = 2**20
 FILE_LIMIT = 512 * MEBIBYTE
@@ -35,6 +34,15 @@ _OPEN_FLAGS = os.O_RDONLY | sum(
     getattr(os, flag, 0)
     for flag in ("O_NONBLOCK", "O_NOCTTY", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
 )
+
+
+class Stamp(NamedTuple):
+    """What a file was when it was read: equal size and time stand for equal content."""
+
+    size: int
+    mtime_ns: int
+    digest: str
+    """"sha256:..." of the content."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ class Files:
     also: Sequence[Path] = ()
     declared: Mapping[str, str] = field(default_factory=dict)
     """Checksums by name, verified whenever that file is read."""
+    stamps: dict[str, Stamp] | None = field(default=None, repr=False, compare=False)
+    """Where every file that is read is noted, by its name."""
     _digests: OrderedDict[tuple[Path, int, int], str] = field(
         default_factory=OrderedDict, init=False, repr=False, compare=False
     )
@@ -63,11 +73,15 @@ class Files:
     def __reduce__(self) -> tuple[object, ...]:
         return (Files, (self.root, self.also, self.declared))
 
-    def declaring(self, checksums: Mapping[str, str]) -> Files:
-        """The same files, held to these checksums; what is known of digests is shared."""
-        if not checksums:
-            return self
-        view = Files(self.root, self.also, checksums)
+    def declaring(
+        self, checksums: Mapping[str, str], stamps: dict[str, Stamp] | None = None
+    ) -> Files:
+        """The same files, held to these checksums; what is known of digests is shared.
+
+        Every file that is read is noted in `stamps`.
+        """
+        declared = {self._plain(name): checksum for name, checksum in checksums.items()}
+        view = Files(self.root, self.also, declared, stamps)
         object.__setattr__(view, "_digests", self._digests)
         return view
 
@@ -99,21 +113,30 @@ class Files:
         A declared `checksum` ("sha256:" and 64 hexadecimal digits) is verified on these bytes.
         """
         path, source = self.locate(name), f"file {quote(name)}"
-        checksum = checksum if checksum is not None else self.declared.get(name)
+        checksum = checksum if checksum is not None else self.declared.get(self._plain(name))
         with _open_resolved(path, source, ManifestError) as stream:
             status = os.fstat(stream.fileno())
             content = _read_all(stream, source, limit)
+        actual = "sha256:" + hashlib.sha256(content).hexdigest()
         if checksum is not None:
-            actual = "sha256:" + hashlib.sha256(content).hexdigest()
             _verify(name, checksum, actual)
-            self._remember((path, status.st_size, status.st_mtime_ns), actual)
+        self._remember((path, status.st_size, status.st_mtime_ns), actual)
+        if self.stamps is not None:
+            self.stamps[name] = Stamp(status.st_size, status.st_mtime_ns, actual)
         return content
+
+    def has_changed(self, name: str, was: Stamp) -> bool:
+        """Whether a listed file holds something else than when it was stamped."""
+        status = os.stat(self.locate(name))
+        if (status.st_size, status.st_mtime_ns) == (was.size, was.mtime_ns):
+            return False
+        return status.st_size != was.size or self.digest(name) != was.digest
 
     def digest(self, name: str) -> str:
         """The "sha256:..." of a listed file's content.
 
-        Remembered by path, size and modification time, also from verified reads, for the
-        thousands of files used last.
+        Remembered by path, size and modification time, also from reads, for the thousands of
+        files used last.
         """
         path, source = self.locate(name), f"file {quote(name)}"
         with _open_resolved(path, source, ManifestError) as stream:
@@ -127,6 +150,12 @@ class Files:
                     raise _unreadable(source, problem, ManifestError) from problem
         self._remember(key, known)
         return known
+
+    def _plain(self, name: str) -> str:
+        """One spelling of a name, so that a checksum holds however its file is written."""
+        if os.path.isabs(name) and Path(name).is_relative_to(self.root):
+            name = Path(name).relative_to(self.root).as_posix()
+        return unicodedata.normalize("NFC", posixpath.normpath(name))
 
     def _remember(self, key: tuple[Path, int, int], digest: str) -> None:
         # Bounded: a worker's memory must not grow with the number of samples.
@@ -158,33 +187,6 @@ def read_file(
     """The whole content of a regular file, refused by its size before anything is read."""
     with open_file(path, source=source, error=error) as stream:
         return _read_all(stream, source, limit, error)
-
-
-def write_atomic(path: Path, content: bytes) -> None:
-    """Put `content` at `path` whole and durable, or leave what was there; raises `JournalError`.
-
-    The temporary file lies in the same folder, which is made, and is gone after a failure.
-    """
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    except OSError as problem:
-        full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise JournalError(
-            f"{path} cannot be written: {problem.strerror or problem}",
-            hint="free some space and run the same command again"
-            if full
-            else "check that its folder may be written, then run the command again",
-        ) from problem
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def _refuse_tricks(name: str) -> None:
@@ -289,13 +291,3 @@ def _verify(name: str, declared: str, actual: str) -> None:
             f"expected {declared.lower()}, found {actual}",
             hint="fetch the file again, or write the manifest anew if the change is meant",
         )
-
-
-def _sync_folder(folder: Path) -> None:
-    # Makes the rename itself survive a power cut; not every system can sync a folder.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from rpx_core.aggregate import SLICE_KEYS
@@ -19,12 +18,14 @@ from rpx_core.files import Files
 from rpx_core.host import Host, call_plugin
 from rpx_core.identity import digest, run_inputs, run_name
 from rpx_core.manifest import Entry, Manifest
-from rpx_core.models import ModelPart, check_task
+from rpx_core.models import ModelPart
+from rpx_core.names import is_same_task
 from rpx_core.predictions import PredictionFolder, file_stem
 from rpx_core.protocols import Protocol
-from rpx_core.records import Record, natural_key
+from rpx_core.record_digest import record_digest
+from rpx_core.records import Record, natural_key, usual_step
 from rpx_core.report import RunRecord
-from rpx_core.resolve import Resolved, resolve
+from rpx_core.resolution import Resolved, resolve
 from rpx_core.worker import Job, Work
 
 
@@ -72,7 +73,7 @@ class Plan:
             frames = self.manifest.records(self.sequences[name])
             arranged = _arrange(self.resolved.task, frames, self.manifest.files)
             records = tuple(record for record in arranged if record.id in wanted)
-            yield Work(name, records, step=_usual_step(whole[name]))
+            yield Work(name, records, step=usual_step([entry.frame for entry in whole[name]]))
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ class _Selection:
     samples: Mapping[str, Sequence[str]]
     everything: Sequence[str]
     """Ids of all samples, before a limit."""
+    arranged: str | None
+    """A digest of the records that the task made of those of the manifest, reading files."""
 
 
 def make_plan(
@@ -101,23 +104,33 @@ def make_plan(
     """
     resolved = resolve(config, host, protocol=protocol, model=model)
     manifest = open_dataset(host, config.data, resolved.offer)
-    check_task(f"dataset {manifest.name}", manifest.header.served(), resolved.offer.spec.name)
+    _check_served(manifest, resolved.offer.spec.name)
     sequences = select(manifest, config.data)
-    ids = _samples(manifest, sequences, resolved.task)
+    ids, arranged = _samples(manifest, sequences, resolved.task)
     _check_assets(manifest, sequences, resolved)
     everything = [identifier for found in ids.values() for identifier in found]
     samples = _limit(ids, config.data.limit)
-    selection = _Selection(manifest, sequences, samples, everything)
+    selection = _Selection(manifest, sequences, samples, everything, arranged)
     record = _record(config, resolved, selection)
     return Plan(
         config=config,
         record=record,
-        job=_job(config, resolved, manifest.files, record, output / record.name),
+        # A model may change the working directory.
+        job=_job(config, resolved, manifest.files, record, output.absolute() / record.name),
         manifest=manifest,
         sequences={name: sequences[name] for name in samples},
         samples=samples,
         resolved=resolved,
     )
+
+
+def _check_served(manifest: Manifest, task: str) -> None:
+    served = manifest.header.served()
+    if not any(is_same_task(task, listed) for listed in served):
+        raise ConfigError(
+            f"the data set {manifest.name} is for {', '.join(served) or 'no task'}, not for {task}",
+            hint="choose other --data, or list the task under `tasks` in its manifest",
+        )
 
 
 def shard(names: Sequence[str], index: int, count: int) -> list[str]:
@@ -128,6 +141,8 @@ def shard(names: Sequence[str], index: int, count: int) -> list[str]:
 def _record(config: RunConfig, resolved: Resolved, selection: _Selection) -> RunRecord:
     manifest = selection.manifest
     inputs = run_inputs(config, resolved, manifest)
+    if selection.arranged is not None:
+        inputs["data"]["arranged"] = selection.arranged
     identity = digest(inputs)
     label, output = resolved.primary
     model, task = resolved.model.name, resolved.offer
@@ -173,15 +188,25 @@ def _job(
 
 def _samples(
     manifest: Manifest, sequences: Mapping[str, Sequence[Entry]], task: Task[Any, Any]
-) -> dict[str, list[str]]:
-    """Sample ids by sequence; raises PluginError where a task makes one twice."""
-    rearranges = type(task).arrange is not Task.arrange
-    ids = {
-        name: [record.id for record in _arrange(task, manifest.records(entries), manifest.files)]
-        if rearranges
-        else [entry.id for entry in entries]
-        for name, entries in sequences.items()
-    }
+) -> tuple[dict[str, list[str]], str | None]:
+    """Sample ids by sequence, and a digest of the records where the task makes its own.
+
+    Raises PluginError where a task makes one twice.
+    """
+    if type(task).arrange is Task.arrange:
+        return {name: [e.id for e in entries] for name, entries in sequences.items()}, None
+    ids: dict[str, list[str]] = {}
+    total = hashlib.sha256()
+    for name, entries in sequences.items():
+        arranged = _arrange(task, manifest.records(entries), manifest.files)
+        ids[name] = [record.id for record in arranged]
+        for record in arranged:
+            total.update(record_digest(record, manifest.root))
+    _check_ids(ids, manifest, task)
+    return ids, f"sha256:{total.hexdigest()}"
+
+
+def _check_ids(ids: Mapping[str, Sequence[str]], manifest: Manifest, task: Task[Any, Any]) -> None:
     counts = Counter(identifier for found in ids.values() for identifier in found)
     if not counts:
         raise ConfigError(
@@ -191,13 +216,6 @@ def _samples(
     (often, times), *_ = counts.most_common(1)
     if times > 1:
         raise PluginError(f"{type(task).__qualname__}.arrange() gave the id {often!r} twice")
-    return ids
-
-
-def _usual_step(entries: Sequence[Entry]) -> float:
-    """The median distance of frame numbers in a whole sequence, whatever split is evaluated."""
-    gaps = [after.frame - before.frame for before, after in pairwise(entries)]
-    return float(median(gaps)) if gaps else 0.0
 
 
 def _arrange(task: Task[Any, Any], frames: Sequence[Record], files: Files) -> Sequence[Record]:

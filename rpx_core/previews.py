@@ -9,9 +9,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Picture
 from rpx_core.errors import JournalError
-from rpx_core.files import write_atomic
 from rpx_core.images import encode_png
 from rpx_core.predictions import file_stem
 
@@ -46,7 +46,7 @@ class WorstKeeper:
         files["pictures.json"] = json.dumps(index).encode()
         try:
             for name, content in files.items():
-                write_atomic(folder / name, content)
+                write_atomic(folder / name, content, durable=False)
         except JournalError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Better, Difficulty, Phase, Unit
+from rpx_core.files import Stamp
 
 Stage = Literal["load", "predict", "validate", "save", "align", "measure", "crash"]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -35,11 +36,18 @@ class Failure(Stored):
     error: str
     message: str
     hint: str | None = None
+    where: str | None = None
+    """File and line of the code that raised, where that is not rpx itself."""
+    metric: str | None = None
+    """Label of the metric that failed, where the rest of the sample is sound."""
 
     @property
     def text(self) -> str:
-        """What happened and what to do, in one line of prose."""
-        return f"{self.message} ({self.hint})" if self.hint else self.message
+        """What happened, where, and what to do, in one line of prose."""
+        owner = f"metric {self.metric}: " if self.metric else ""
+        place = f" at {self.where}" if self.where else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{owner}{self.message}{place}{hint}"
 
 
 class Measured(Stored):
@@ -47,13 +55,14 @@ class Measured(Stored):
 
     `values` has every output; an undefined one is null, an infinite best one is null and named
     in `infinite`. `state` points to the stored state: offset, length and CRC-32. `reason` says
-    why there is no state.
+    why there is no state, `failure` that the metric raised: the other metrics stand.
     """
 
     values: Mapping[str, Finite | None] = Field(default_factory=dict)
     infinite: tuple[str, ...] = ()
     state: tuple[int, int, int] | None = None
     reason: str | None = None
+    failure: Failure | None = None
 
 
 class Row(Stored):
@@ -69,11 +78,26 @@ class Row(Stored):
     difficulty: Difficulty | None = None
     tags: Mapping[str, Tag] = Field(default_factory=dict)
     rgb_digest: str | None = None
+    files: Mapping[str, Stamp] = Field(default_factory=dict)
+    """What the sample was read from, by the name that the manifest gives it."""
     alignment: Mapping[str, Finite] = Field(default_factory=dict)
     note: str | None = None
     """What the alignment warns of."""
     metrics: Mapping[str, Measured] = Field(default_factory=dict)
     failure: Failure | None = None
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """All that went wrong: the whole row, or some of its metrics."""
+        if self.failure is not None:
+            return (self.failure,)
+        return tuple(one.failure for one in self.metrics.values() if one.failure is not None)
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether there is nothing to read: the row failed, or every metric of it."""
+        failures = self.failures
+        return bool(failures) and len(failures) >= len(self.metrics)
 
 
 SampleRow = Row
@@ -230,7 +254,8 @@ class Status(Stored):
     evaluated_samples: int
     failed_samples: int
     failed_others: int = 0
-    """Pairs, sequences and stacks for which a metric failed though their samples did not."""
+    """Pairs, sequences and stacks that failed though their samples did not, and samples that some
+    but not all metrics failed on."""
 
     @property
     def failed(self) -> int:
@@ -268,6 +293,14 @@ class Report(Stored):
     warnings: tuple[str, ...] = ()
     writers: tuple[Writer, ...] = ()
 
+    @property
+    def labels_without_value(self) -> tuple[str, ...]:
+        """The metrics of which no number has a value."""
+        valued = {number.label for number in self.numbers if number.value is not None}
+        return tuple(
+            dict.fromkeys(number.label for number in self.numbers if number.label not in valued)
+        )
+
     def number(self, address: str) -> Number:
         """The number at `label.output@aggregate`; KeyError when there is none."""
         for number in self.numbers:
@@ -287,5 +320,7 @@ class Results:
     """Where picture paths start; None when nothing was kept on disk."""
     others: Sequence[Report] = field(default=())
     """Further runs to show beside this one."""
+    sequences: frozenset[str] = frozenset()
+    """Those that are closed in the journal."""
     problems: Sequence[str] = field(default=())
     """Metrics that failed on folded states: numbers are missing that should be there."""

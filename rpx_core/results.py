@@ -10,7 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from rpx_core.aggregate import Aggregator
+from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Metric, Output, Unit
+from rpx_core.documents import to_pretty_json
 from rpx_core.errors import ConfigError, JournalError
 from rpx_core.host import Host
 from rpx_core.journal import Journal, StoredRow
@@ -78,7 +80,7 @@ def collect(
 ) -> Results:
     """Fold everything that is committed into results.
 
-    `by` are keys to slice by; `notes` are further reasons why the run is partial (a shard).
+    `by` are keys to slice by; `notes` say why a run that is not finished is partial (a shard).
     """
     with Journal(directory / "journal", record.identity) as journal:
         rows = journal.rows()
@@ -87,21 +89,21 @@ def collect(
         cells = aggregator.cells()
         slices = tuple(part for key in by for part in aggregator.slices(key))
         writers = tuple(journal.writers)
-        damages = (*journal.warnings, *aggregator.problems)
-        done = len(journal.blocks)
+        damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
+        done = frozenset(journal.blocks)
     label, _, output = record.primary.partition("@")[0].partition(".")
     basis = Basis(
         address=record.primary,
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
         better=metrics[label].outputs[output].better,
         unit=metrics[label].outputs[output].unit,
-        stability=_stability(numbers),
+        stability=find_stability(numbers),
     )
     unit = Unit(metrics[label].unit)
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
         run=record,
-        status=_status(record, rows, done, notes),
+        status=_status(record, rows, len(done), notes),
         primary=record.primary,
         numbers=numbers,
         readiness=compute_readiness(record.inputs["readiness"], basis),
@@ -109,10 +111,17 @@ def collect(
         failures=tuple(
             FailedSample(id=stored.row.id, sequence=stored.row.sequence, failure=failure)
             for stored in rows
-            if (failure := stored.row.failure) is not None
+            for failure in stored.row.failures
         ),
         worst=_worst(directory, primary_rows, label, output, metrics[label].outputs[output]),
-        warnings=(*record.warnings, *damages, *_implausible(numbers, metrics), *_notes(rows)),
+        warnings=(
+            *record.warnings,
+            *damages,
+            *_nowhere_defined(rows, numbers),
+            *_no_headline(record, numbers),
+            *_implausible(numbers, metrics),
+            *_notes(rows),
+        ),
         writers=writers,
     )
     return Results(
@@ -120,15 +129,13 @@ def collect(
         rows=[stored.row for stored in rows],
         cells=cells,
         run_directory=directory,
+        sequences=done,
         problems=aggregator.problems,
     )
 
 
 def write_record(directory: Path, record: RunRecord) -> None:
     """Write run.json, or check that the one there says the same."""
-    from rpx_core.documents import to_pretty_json
-    from rpx_core.files import write_atomic
-
     content = to_pretty_json(record.model_dump(mode="json", by_alias=True))
     path = directory / "run.json"
     if path.exists() and path.read_bytes() != content:
@@ -142,9 +149,9 @@ def _status(
     record: RunRecord, rows: Sequence[StoredRow], done: int, notes: Sequence[str]
 ) -> Status:
     samples = [stored.row for stored in rows if stored.row.unit.is_of_one_sample]
-    failed = sum(stored.row.failure is not None for stored in rows)
-    failed_samples = sum(row.failure is not None for row in samples)
-    partial = [*record.partial, *notes]
+    failed = sum(bool(stored.row.failures) for stored in rows)
+    failed_samples = sum(row.is_failed for row in samples)
+    partial = [*record.partial, *(notes if done < record.sequences else ())]
     if record.selected_samples < record.dataset_samples:
         partial.append(
             f"a limit selects {record.selected_samples} of {record.dataset_samples} samples"
@@ -156,19 +163,49 @@ def _status(
         partial=tuple(partial),
         dataset_samples=record.dataset_samples,
         selected_samples=record.selected_samples,
-        evaluated_samples=sum(row.failure is None for row in samples),
+        evaluated_samples=sum(not row.is_failed for row in samples),
         failed_samples=failed_samples,
         failed_others=failed - failed_samples,
     )
 
 
-def _stability(numbers: Sequence[Number]) -> Number | None:
+def find_stability(numbers: Sequence[Number]) -> Number | None:
+    """The headline number of the temporal stability metric, if one ran."""
     found = (
         number
         for number in numbers
         if (number.label, number.output) == STABILITY_OUTPUT and number.headline
     )
     return next(found, None)
+
+
+def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
+    """Metrics that were asked for and have no value at all, with the most frequent reason."""
+    if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
+        return []  # Then the failures say it.
+    valued = {number.label for number in numbers if number.value is not None}
+    reasons: dict[str, Counter[str]] = {}
+    for stored in rows:
+        for label, measured in stored.row.metrics.items():
+            if label not in valued:
+                counts = reasons.setdefault(label, Counter())
+                counts[measured.reason or "its outputs are undefined"] += 1
+    return [
+        f"{label} has no value: {reason} ({count} of {counts.total()})"
+        for label, counts in reasons.items()
+        for reason, count in counts.most_common(1)
+    ]
+
+
+def _no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
+    """Samples were evaluated, and yet the number that the run is about has no value."""
+    return [
+        f"{number.address} is undefined for all {number.undefined} samples: nothing in the "
+        "predictions can be compared with the truth"
+        for number in numbers
+        if number.address == record.primary and number.value is None
+        if number.undefined and not (number.n or number.infinite)
+    ]
 
 
 def _implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:

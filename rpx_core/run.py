@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from rpx_core.atomic import write_atomic
 from rpx_core.blocks import Block
 from rpx_core.contracts import Unit
-from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
+from rpx_core.errors import (
+    ConfigError,
+    ExitCode,
+    IncompleteRunError,
+    JournalError,
+    PluginError,
+    first_few,
+)
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
-from rpx_core.files import write_atomic
+from rpx_core.freshness import check_unchanged
 from rpx_core.host import Host, call_plugin, load_target
 from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
@@ -71,26 +80,45 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     if request.fresh or plan.job.model.kind == "object":
         clear_run(directory)
     write_record(directory, plan.record)
+    # Also of a shard without work: merging is copying this folder.
+    (directory / "journal").mkdir(exist_ok=True)
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     names = list(plan.samples)
     mine = shard(names, *request.shard) if request.shard else names
     with Journal(directory / "journal", plan.record.identity) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
+        kept = [journal.blocks[name] for name in mine if name in closed]
+        check_unchanged(plan.manifest.files, directory / "journal", kept)
     todo = [name for name in mine if name not in closed or _lacks_predictions(plan, name)]
     # Observers get copies: the mappings inside a frozen record could still be changed.
     host.notify("rpx_run_started", record=plan.record.model_copy(deep=True))
     if todo:
-        _execute(plan, host, todo, mine, progress or Silent())
+        with chdir(Path.cwd()):  # whatever a model does to it
+            _execute(plan, host, todo, mine, progress or Silent())
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
-    results = collect(
-        directory, plan.record, plan.metrics, by=request.by, notes=_unfinished(notes, plan)
-    )
+    results = collect(directory, plan.record, plan.metrics, by=request.by, notes=notes)
+    _check_all_there(directory, mine, results)
     written = write_reports(directory / "report", results, renderers)
     if host.listens("rpx_run_finished"):
         report = results.report.model_copy(deep=True)
         host.notify("rpx_run_finished", record=report.run, report=report)
     done = sum(len(plan.samples[name]) for name in todo)
     return Outcome(directory, results, written, _exit_code(plan, results), done)
+
+
+def _check_all_there(directory: Path, mine: Sequence[str], results: Results) -> None:
+    """Raise IncompleteRunError where sequences that were done are not in the journal any more.
+
+    Their numbers would be missing from a report that says nothing of it.
+    """
+    lost = [name for name in mine if name not in results.sequences]
+    if lost:
+        raise IncompleteRunError(
+            f"{directory / 'journal'} lacks {len(lost)} of the {len(mine)} sequences that were "
+            f"done: {first_few(lost, 3)}",
+            hint="it was removed or damaged while the run went on (by --fresh?); run the same "
+            "command again",
+        )
 
 
 def load_reporter(host: Host, name: str) -> Renderer:
@@ -205,7 +233,8 @@ def _lacks_predictions(plan: Plan, sequence: str) -> bool:
         return False
     folder, suffix = plan.directory / "predictions", plan.resolved.task.suffix
     files = (folder / f"{file_stem(name)}{suffix}" for name in plan.samples[sequence])
-    return not all(file.is_file() for file in files)
+    # After a power failure a file may be there without its content.
+    return not all(file.is_file() and file.stat().st_size for file in files)
 
 
 def _exit_code(plan: Plan, results: Results) -> ExitCode:
@@ -213,9 +242,3 @@ def _exit_code(plan: Plan, results: Results) -> ExitCode:
         return ExitCode.PLUGIN
     too_many = results.report.status.failed > plan.config.execution.max_failed
     return ExitCode.INCOMPLETE if too_many else ExitCode.OK
-
-
-def _unfinished(notes: Sequence[str], plan: Plan) -> list[str]:
-    """Why a run of a shard is partial; a merged journal that is complete is not."""
-    with Journal(plan.directory / "journal", plan.record.identity) as journal:
-        return [] if len(journal.blocks) >= plan.record.sequences else list(notes)

@@ -6,17 +6,21 @@ raises, sample by sample; everything else that goes wrong ends the worker.
 
 from __future__ import annotations
 
-import traceback
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rpx_core.atomic import write_atomic
 from rpx_core.blocks import Block
 from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
-from rpx_core.errors import JournalError, ModelError, PluginError, RPXError
-from rpx_core.files import Files, write_atomic
+from rpx_core.errors import ModelError, PluginError, RPXError
+from rpx_core.files import Files, Stamp
+from rpx_core.guard import describe_error, guarded
+from rpx_core.interrupts import is_interrupt
 from rpx_core.journal import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked
@@ -24,11 +28,10 @@ from rpx_core.parts import Part
 from rpx_core.predictions import file_stem
 from rpx_core.previews import WorstKeeper
 from rpx_core.records import Record
-from rpx_core.report import Failure, Row, Stage
+from rpx_core.report import Failure, Row
+from rpx_core.rows import Source
 from rpx_core.scorer import Scoring, SequenceScorer, Span
 from rpx_core.writers import introduce_writer
-
-MAX_MESSAGE = 2000
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,10 @@ class Work:
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A sample, and the digest of the image that it was made from."""
+    """A sample, and what it was made from."""
 
     sample: Sample
-    digest: str | None
+    source: Source
 
 
 _Item = tuple[SequenceScorer, Record]
@@ -89,6 +92,8 @@ class Worker:
             job.align_method,
             job.align_sequence,
         )
+        self._whole_sequence = False
+        self._complaints: Counter[tuple[str, str]] = Counter()
         self._model, description = self._set_up()
         self._keeper = WorstKeeper(
             job.run_directory / "previews", job.previews, lower_is_better=job.lower_is_better
@@ -114,25 +119,26 @@ class Worker:
         """Let the model go and flush the journal."""
         close = getattr(self._model, "close", None)
         if callable(close):
-            guarded("predict", close)
+            self._note("close()", guarded("predict", close))
         self._journal.close()
-
-    @property
-    def _whole_sequence(self) -> bool:
-        return getattr(self._model, "batch", None) == "sequence"
+        for (what, problem), times in sorted(self._complaints.items()):
+            print(f"warning: {what} failed {times} times: {problem}", file=sys.stderr)
 
     def _set_up(self) -> tuple[Model, dict[str, str]]:
         """The model, ready to predict, and what it says of itself."""
         try:
             model = build_model(self._job.model, self._task, self._job.runtime)
             model.setup()
+            self._whole_sequence = getattr(model, "batch", None) == "sequence"
             return model, describe(model)
         except RPXError:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             raise ModelError(
                 f"model {self._job.model.name} cannot be set up: "
-                f"{type(error).__name__}: {_text(error)}"
+                f"{type(error).__name__}: {describe_error(error)}"
             ) from error
 
     def _run_group(self, works: Sequence[Work], *, single: bool = False) -> Iterator[Block]:
@@ -208,11 +214,13 @@ class Worker:
         return True
 
     def _load(self, record: Record) -> _Loaded:
-        files = self._job.files.declaring(record.checksums)
+        stamps: dict[str, Stamp] = {}
+        files = self._job.files.declaring(record.checksums, stamps)
         sample = self._task.load(record, files)
         if not isinstance(sample, Sample) or sample.id != record.id:
             raise PluginError(f"load() of record {record.id} did not return its sample")
-        return _Loaded(sample, files.digest(record.rgb) if record.rgb is not None else None)
+        digest = files.digest(record.rgb) if record.rgb is not None else None
+        return _Loaded(sample, Source(digest, stamps))
 
     def _predict(self, samples: Sequence[Sample]) -> Any:
         blind = [withhold(sample) for sample in samples]
@@ -229,13 +237,12 @@ class Worker:
             if isinstance(saved, Failure):
                 scorer.fail(sample.id, saved)
                 return
-        scorer.add(sample, prediction, loaded.digest)
+        scorer.add(sample, prediction, loaded.source)
 
     def _save(self, sample_id: str, prediction: Any) -> None:
         name = f"{file_stem(sample_id)}{self._task.suffix}"
-        write_atomic(
-            self._job.run_directory / "predictions" / name, self._task.write_prediction(prediction)
-        )
+        path = self._job.run_directory / "predictions" / name
+        write_atomic(path, self._task.write_prediction(prediction), durable=False)
 
     def _keep(self, row: Row, frame: Frame) -> None:
         label, output = self._job.primary
@@ -243,38 +250,13 @@ class Worker:
         value = measured.values.get(output) if measured else None
         if value is not None and self._keeper.wants(value):
             # A picture that cannot be made is no reason to lose a number.
-            guarded(
+            kept = guarded(
                 "measure",
                 lambda: self._keeper.keep(row.id, value, self._task.preview(frame)),
             )
+            self._note("a picture of a sample", kept)
 
-
-def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
-    """The result of plugin code, or the Failure that it is; a full disk ends the worker."""
-    try:
-        return work()
-    except JournalError:
-        raise
-    except (Exception, SystemExit) as error:
-        hint = error.hint if isinstance(error, RPXError) else None
-        if isinstance(error, ValueError) and "read-only" in str(error):
-            hint = "samples are shared with the metrics: change a copy, as of sample.rgb.copy()"
-        return Failure(
-            stage=stage,
-            error=type(error).__name__,
-            message=_text(error)[:MAX_MESSAGE],
-            hint=_storable(hint)[:MAX_MESSAGE] if hint else None,
-        )
-
-
-def _text(error: BaseException) -> str:
-    """What an exception says, even if its own `__str__` raises, as text that can be stored."""
-    if isinstance(error, RPXError):
-        text = error.message
-    else:
-        text = str(traceback.TracebackException.from_exception(error))
-    return _storable(text)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+    def _note(self, what: str, outcome: object) -> None:
+        """Remember a failure that costs no number, to be told once at the end."""
+        if isinstance(outcome, Failure):
+            self._complaints[what, f"{outcome.error}: {outcome.text}"] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -298,3 +299,41 @@ def test_a_folder_that_is_no_run_is_refused(here: Here) -> None:
         assert ran.returncode == 2
         assert "Traceback" not in ran.stderr
         assert "norun" in ran.stderr
+
+
+def test_a_metric_that_was_asked_for_and_has_no_value_is_fatal_when_strict(here: Here) -> None:
+    # RW-115: a metric that silently vanished.
+    metrics = (
+        "--set",
+        'metrics.error.name="toy-error"',
+        "--set",
+        'metrics.void.name="toy-undefined"',
+    )
+    ran = here.rpx(*metrics)
+    assert ran.returncode == 0
+    assert "void has no value: " in ran.stdout
+    assert here.rpx(*metrics, "--strict").returncode == 3
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_a_reader_that_goes_away_does_not_change_the_exit_code(
+    lab: Lab, arguments: tuple[str, ...]
+) -> None:
+    failing = ("--model", "toy-noise", *set_options(raises=["scene1_clean_2"]))
+    command = shlex.join(lab.command(*arguments, *failing))
+    script = f"set -o pipefail; {command} | true"
+    ran = subprocess.run(
+        ["bash", "-c", script], env=lab.environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 3
+    assert "error" not in ran.stderr
+
+
+def test_a_configuration_file_says_how_predictions_are_scored(here: Here) -> None:
+    (here.folder / "scored.toml").write_text('task = "toy_level"\nalign = "shift"\n')
+    assert here.rpx("--set", "execution.save_predictions=true").returncode == 0
+    (saved,) = here.folder.glob("runs/*/predictions")
+    file = str(here.folder / "scored.toml")
+    ran = here.rpx(file, "--predictions", str(saved), verb="score", runs="scored")
+    assert ran.returncode == 0, ran.stderr
+    assert "aligned:" in ran.stdout

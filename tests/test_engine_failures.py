@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rpx_core.failures import group_failures
 from tests.toys.bench import Bench, facts, failures, in_scene, value
 from tests.toys.lab import toy_samples
 
@@ -280,3 +282,21 @@ def test_predictions_asked_for_later_are_saved_without_changing_a_number(bench: 
     assert facts(again.report) == facts(first.report)
     third = bench.run(execution={"save_predictions": True})
     assert len(third.report.writers) == len(again.report.writers)
+
+
+def test_a_failure_says_in_which_line_of_whose_file(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def guess(x):\n    return {}[x]\n")
+    report = bench.run(model=f"{tmp_path / 'mine.py'}:guess").report
+    assert {failed.failure.where for failed in report.failures} == {"mine.py:2"}
+
+
+def test_failures_that_differ_in_their_sample_alone_are_of_one_kind(bench: Bench) -> None:
+    raises = in_scene(1, "clean", [1, 2])
+    report = bench.run(**model(raises=raises)).report
+    (kind,) = group_failures(report.failures)
+    assert kind.ids == tuple(raises)
+
+
+def test_a_number_without_any_value_is_warned_of(bench: Bench) -> None:
+    report = bench.run(metrics={"error": "toy-undefined"}).report
+    assert any("error has no value: " in warning for warning in report.warnings)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rpx_core import files, journal
+from rpx_core import atomic, journal
 from rpx_core.errors import ExitCode, JournalError
 from rpx_core.run import DEFAULT_REPORTERS, Request
 from tests.toys.bench import Bench, facts
@@ -46,7 +46,7 @@ class FullDisk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> FullDisk:
     stand_in = FullDisk()
-    monkeypatch.setattr(files, "os", stand_in)
+    monkeypatch.setattr(atomic, "os", stand_in)
     monkeypatch.setattr(journal, "os", stand_in)
     return stand_in
 

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpx_core import files as files_module
+from rpx_core.atomic import write_atomic
 from rpx_core.errors import JournalError, ManifestError
-from rpx_core.files import Files, read_file, write_atomic
+from rpx_core.files import Files, read_file
 
 Form = Literal["NFC", "NFD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD")

@@ -204,6 +204,26 @@ def test_the_published_functions_fetch_and_load(hub: LocalHub, drawn: tuple[Path
     assert rpx.RPXDataset.from_manifest(path).root == path.parent
 
 
+def test_the_published_runs_take_the_hub(
+    hub: LocalHub, drawn: tuple[Path, Records], tmp_path: Path
+) -> None:
+    hub.push(EARLY, early_layout(*drawn))
+    config = rpx.MonocularDepthRunConfig(
+        model_name="ground-plane",
+        repo_id=EARLY,
+        cache_dir=tmp_path / "elsewhere",
+        output_dir=tmp_path / "runs",
+        max_samples=3,
+    )
+    result, _, _ = rpx.run_monocular_depth(config)
+    assert result.num_samples == 3
+    assert len([path for path in hub.fetched() if "/depth/" in path]) == 3
+    assert (tmp_path / "elsewhere/hub/me__early").is_dir()
+    assert not (tmp_path / "cache").exists()
+    dataset = rpx.RPXDataset.from_name(f"hub:{EARLY}", task="monocular_depth", split="hard")
+    assert len(dataset) == 18
+
+
 def test_the_published_functions_raise_what_they_say(
     hub: LocalHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,12 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
     always finds its own.
     """
     from rpx_core.cli.progress import progress_bar
-    from rpx_core.cli.summary import outcome_document, print_next_steps, print_outcome
+    from rpx_core.cli.summary import (
+        exit_code,
+        outcome_document,
+        print_next_steps,
+        print_outcome,
+    )
     from rpx_core.documents import read_toml
     from rpx_core.run import DEFAULT_REPORTERS, Request
     from rpx_core.run import run as evaluate
@@ -84,4 +89,4 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
     if state.as_json:
         print_json({"runs": [outcome_document(outcome) for outcome in outcomes]})
     print_next_steps(console, outcomes, is_bare=not layers.flags and not file)
-    return max(outcome.exit_code for outcome in outcomes)
+    return exit_code(outcomes, strict=state.strict)

@@ -180,7 +180,10 @@ def _toml_value(text: str, assignment: str) -> Any:
     from rpx_core.documents import read_toml
 
     try:
-        return read_toml(f"value = {text}".encode(), source=f"--set {assignment}")["value"]
+        table = read_toml(f"value = {text}".encode(), source=f"--set {assignment}")
+        if len(table) > 1:
+            raise ConfigError(f"--set {assignment!r} sets several fields; one was expected")
+        return table["value"]
     except ConfigError:
         # A bare word is a string: --set model.name=x needs no second pair of quotes.
         if re.fullmatch(r"[\w./@:+-]+", text):

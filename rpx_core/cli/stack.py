@@ -52,7 +52,7 @@ def stack(*, state: State, runs: tuple[Path, ...], **flags: Any) -> int:
     command again resumes, and `rpx report` renders it again.
     """
     from rpx_core.cli.progress import progress_bar
-    from rpx_core.cli.summary import outcome_document, print_outcome
+    from rpx_core.cli.summary import exit_code, outcome_document, print_outcome
     from rpx_core.config import build_config
     from rpx_core.distributions import check_requires
     from rpx_core.run import DEFAULT_REPORTERS, Request
@@ -74,4 +74,4 @@ def stack(*, state: State, runs: tuple[Path, ...], **flags: Any) -> int:
     print_outcome(state.console(), outcome)
     if state.as_json:
         print_json({"runs": [outcome_document(outcome)]})
-    return outcome.exit_code
+    return exit_code([outcome], strict=state.strict)

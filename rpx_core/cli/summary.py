@@ -3,43 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
 
-from rpx_core.reporters.formatting import ARROWS, format_share, format_value
+from rpx_core.errors import ExitCode
+from rpx_core.failures import group_failures
+from rpx_core.reporters.formatting import ARROWS, format_number, format_share, reveal
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rpx_core.report import Number, Score
+    from rpx_core.report import Number, Report, Score
     from rpx_core.run import Outcome
 
+MAX_NUMBERS = 24
+"""Rows up to which the numbers of all metrics are shown, and not of the primary one alone."""
 MAX_FAILURES = 5
+"""Kinds of failures shown."""
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
     """Headline numbers, readiness, failures and where the reports are."""
     report = outcome.report
+    _print_heading(console, outcome)
+    if report.status.evaluated_samples:
+        _print_numbers(console, report)
+    _print_failures(console, report)
+    for warning in report.warnings:
+        console.print(f"[yellow]warning:[/] {_plain(warning)}", soft_wrap=True)
+    for path in outcome.written:
+        if path.suffix in {".html", ".md"}:
+            console.print(f"report: {_plain(_near(path))}", soft_wrap=True)
+
+
+def _print_heading(console: Console, outcome: Outcome) -> None:
+    report = outcome.report
     status = report.status
     console.print(
-        f"\n[bold]{escape(report.run.model)}[/] on [bold]{escape(report.run.data)}[/], "
-        f"{escape(report.run.task.split('/')[-1])}: "
+        f"\n[bold]{_plain(report.run.model)}[/] on [bold]{_plain(report.run.data)}[/], "
+        f"{_plain(report.run.task.split('/')[-1])}: "
         f"{status.evaluated_samples} of {status.dataset_samples} samples"
         + (f", [red]{status.failed} failed[/]" if status.failed else "")
     )
     if report.run.alignment:
-        console.print(f"[yellow]aligned:[/] {escape(report.run.alignment)}")
+        console.print(f"[yellow]aligned:[/] {_plain(report.run.alignment)}")
     if report.run.protocol:
-        console.print(f"protocol: {escape(report.run.protocol)}")
+        console.print(f"protocol: {_plain(report.run.protocol)}")
     if not outcome.samples_done:
         console.print("[dim]nothing was left to do; --fresh does it all again[/]")
     for reason in status.partial:
-        console.print(f"[yellow]partial:[/] {escape(reason)}")
+        console.print(f"[yellow]partial:[/] {_plain(reason)}")
+
+
+def _print_numbers(console: Console, report: Report) -> None:
     label = report.primary.partition(".")[0]
     headlines = [number for number in report.numbers if number.headline]
     shown = [number for number in headlines if number.label == label]
+    if len(headlines) <= MAX_NUMBERS:
+        shown += [number for number in headlines if number.label != label]
     console.print(_numbers(shown))
     if len(headlines) > len(shown):
         others = sorted({number.label for number in headlines} - {label})
@@ -47,33 +71,41 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     scores = [score for score in report.readiness.scores if score.value is not None]
     if scores:
         console.print(_scores(report.readiness.rules, scores))
-    for failed in report.failures[:MAX_FAILURES]:
+
+
+def _print_failures(console: Console, report: Report) -> None:
+    kinds = group_failures(report.failures)
+    for kind in kinds[:MAX_FAILURES]:
+        more = f" and {len(kind.ids) - 1} more" if len(kind.ids) > 1 else ""
         console.print(
-            f"[red]failed[/] {escape(failed.id)} ({failed.failure.stage}, "
-            f"{escape(failed.failure.error)}): {escape(' '.join(failed.failure.text.split()))}",
+            f"[red]failed[/] {_plain(kind.ids[0])}{more} ({kind.failure.stage}, "
+            f"{_plain(kind.failure.error)}): {_plain(' '.join(kind.failure.text.split()))}",
             soft_wrap=True,
         )
-    if len(report.failures) > MAX_FAILURES:
-        console.print(f"[red]failed[/] and {len(report.failures) - MAX_FAILURES} more")
-    for warning in report.warnings:
-        console.print(f"[yellow]warning:[/] {escape(warning)}")
-    for path in outcome.written:
-        if path.suffix in {".html", ".md"}:
-            console.print(f"report: {escape(str(path))}", soft_wrap=True)
+    if len(kinds) > MAX_FAILURES:
+        console.print(f"[red]failed[/] in {len(kinds) - MAX_FAILURES} more ways; see the report")
+
+
+def exit_code(outcomes: Sequence[Outcome], *, strict: bool) -> ExitCode:
+    """The worst of the outcomes; when strict, a metric that has no value at all counts too."""
+    codes = [outcome.exit_code for outcome in outcomes]
+    if strict and any(outcome.report.labels_without_value for outcome in outcomes):
+        codes.append(ExitCode.INCOMPLETE)
+    return max(codes)
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
     """What `--json` prints of one run."""
     report = outcome.report
     return {
-        "run": str(outcome.directory),
+        "run": _near(outcome.directory),
         "exit_code": int(outcome.exit_code),
         "status": report.status.model_dump(mode="json"),
         "primary": report.primary,
         "numbers": [number.model_dump(mode="json") for number in report.numbers],
         "readiness": report.readiness.model_dump(mode="json"),
         "warnings": list(report.warnings),
-        "files": [str(path) for path in outcome.written],
+        "files": [_near(path) for path in outcome.written],
     }
 
 
@@ -90,9 +122,10 @@ def _numbers(numbers: Sequence[Number]) -> Table:
     for number in numbers:
         table.add_row(
             f"{number.label}.{number.output}",
-            escape(format_value(number.value, number.reason)),
+            # The counts beside it say why.
+            "n/a" if number.value is None else format_number(number.value),
             ARROWS[number.better],
-            escape(number.unit),
+            _plain(number.unit),
             str(number.n),
             str(number.undefined or "-"),
             str(number.failed or "-"),
@@ -109,8 +142,8 @@ def _scores(rules: str, scores: Sequence[Score]) -> Table:
     table.add_column("coverage", justify="right")
     for score in scores:
         table.add_row(
-            escape(score.title),
-            escape(format_value(score.value, score.reason)),
+            _plain(score.title),
+            "n/a" if score.value is None else format_number(score.value),
             score.change or ARROWS[score.better],
             format_share(score.coverage),
         )
@@ -125,10 +158,21 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     task = outcomes[0].report.run.task.rpartition("/")[2]
     console.print(
         "\n[bold]Next[/]\n"
-        f"  open {escape(str(directory / 'report' / 'report.html'))}\n"
+        f"  open {_plain(_near(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
-        f"  rpx run --model my_model.py:predict --task {escape(task)}\n"
+        f"  rpx run --model my_model.py:predict --task {_plain(task)}\n"
         "                                        your own function: image in, prediction out\n"
         "  rpx data --help                       your own data\n",
         soft_wrap=True,
     )
+
+
+def _plain(text: str) -> str:
+    """Foreign text as it is: neither markup, nor control characters that steer the terminal."""
+    return escape(reveal(text))
+
+
+def _near(path: Path) -> str:
+    """A path as it is shortest from where the command was typed."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -42,6 +42,10 @@ class HubOptions(BaseModel):
         """The repository and revision that are meant."""
         return choose_origin(self.repo_id, self.revision)
 
+    def cache(self, usual: Path) -> Path:
+        """The cache that is meant, `usual` where none is named."""
+        return self.cache_dir.expanduser() if self.cache_dir else usual
+
 
 def open_hub(options: HubOptions, cache: Path, wanted: Wanted) -> Manifest:
     """Fetch what the wanted task and split need, verified, and nothing else."""
@@ -64,7 +68,7 @@ def fetch_wanted(options: HubOptions, cache: Path, wanted: Wanted) -> Fetched:
             hint="say which: --task monocular_depth; for a command without that flag, "
             "`rpx data download` writes a manifest to name instead",
         )
-    access = Access(options.cache_dir or cache, options.max_workers, wanted.watch)
+    access = Access(options.cache(cache), options.max_workers, wanted.watch)
     query = Query(
         task=wanted.task,
         split=wanted.split,

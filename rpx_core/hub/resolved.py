@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rpx_core.atomic import write_atomic
 from rpx_core.datasets import Wanted, cache_directory, wanted_by
 from rpx_core.documents import to_json, to_pretty_json
 from rpx_core.errors import ConfigError
-from rpx_core.files import write_atomic
 from rpx_core.host import Host
 from rpx_core.hub.dataset import HubOptions, fetch_wanted
 from rpx_core.hub.fetch import Fetched
@@ -53,7 +53,7 @@ def write_manifest(
     given = _check(options)
     wanted = wanted_by(host, host.find("task", task), split)
     fetched = fetch_wanted(given, cache_directory(), wanted)
-    store = Store.of(given.origin, given.cache_dir or cache_directory())
+    store = Store.of(given.origin, given.cache(cache_directory()))
     path = fetched.root / _name(wanted, given)
     content = to_pretty_json(fetched.document())
     with storing(store):

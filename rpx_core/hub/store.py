@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+from rpx_core.atomic import write_atomic
 from rpx_core.documents import read_json, to_json
 from rpx_core.errors import DownloadError, RPXError
-from rpx_core.files import write_atomic
 from rpx_core.hub.archives import MEMBERS, Members, read_members
 from rpx_core.hub.listing import HubFile, Listing, read_listing
 from rpx_core.hub.origin import Origin, hub_cache

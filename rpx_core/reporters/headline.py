@@ -60,7 +60,8 @@ def describe_status(status: Status) -> str:
         line += f", {format_count(status.selected_samples)} selected"
     line += f", {format_count(status.failed_samples)} failed"
     if status.failed_others:
-        line += f", {format_count(status.failed_others)} pairs or sequences failed beside them"
+        others = format_count(status.failed_others)
+        line += f", {others} pairs, sequences or single metrics failed beside them"
     return f"{line} ({'; '.join(status.partial)})" if status.partial else line
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from rpx_core.contracts import Answer, Frame, Sample
 from rpx_core.errors import ConfigError, PluginError
+from rpx_core.guard import guarded
 from rpx_core.manifest import Manifest
 from rpx_core.records import Record
 from rpx_core.report import Failure, Row
 from rpx_core.stack.sources import Source
-from rpx_core.worker import guarded
 
 
 class AnswerReader:
@@ -74,8 +74,7 @@ class AnswerReader:
         return {
             one.id
             for one in self._source.rows.values()
-            if one.sequence == row.sequence
-            and (one.failure is None or one.failure.stage == "measure")
+            if one.sequence == row.sequence and one.failure is None
         }
 
     def _load(self, sequence: str, ids: Collection[str], manifest: Manifest) -> list[Frame]:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from rpx_core.contracts import Answer, Picture
 from rpx_core.errors import RPXError
 from rpx_core.frames import load_rgb
+from rpx_core.guard import guarded
 from rpx_core.manifest import Manifest
 from rpx_core.previews import WorstKeeper, find_pictures
 from rpx_core.report import Failure, Results, Row
 from rpx_core.stack.answers import sample_of
 from rpx_core.stack.join import Joined
 from rpx_core.stack.plan import StackPlan
-from rpx_core.worker import guarded
 
 
 def draw_worst(plan: StackPlan, results: Results) -> Results:

@@ -46,7 +46,7 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
     """Commit every sequence of this shard that is not closed yet, or has failed samples."""
     names = list(plan.sequences)
     mine = shard(names, *request.shard) if request.shard else names
-    with _open_journal(plan) as journal:
+    with Journal(plan.directory / "journal", plan.record.identity) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
     todo = [name for name in mine if name not in closed]
     if not todo:
@@ -66,18 +66,8 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
 
 
 def _fold(plan: StackPlan, request: Request) -> Results:
-    with _open_journal(plan) as journal:
-        finished = len(journal.blocks) >= plan.record.sequences
-    notes = (
-        [f"shard {request.shard[0]} of {request.shard[1]}"]
-        if request.shard and not finished
-        else []
-    )
+    notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
     return collect(plan.directory, plan.record, plan.metrics, by=request.by, notes=notes)
-
-
-def _open_journal(plan: StackPlan) -> Journal:
-    return Journal(plan.directory / "journal", plan.record.identity)
 
 
 def _count(plan: StackPlan, names: Sequence[str]) -> int:

@@ -14,8 +14,8 @@ import numpy as np
 from tracking_reference import forgets_frames, metrics, to_reference, to_values, under_our_names
 from tracking_scenes import Scene, crowded, like_mot17
 
+from rpx_core.atomic import write_atomic
 from rpx_core.documents import to_json
-from rpx_core.files import write_atomic
 
 TARGET = Path(__file__).parents[1] / "tests/data/tracking_golden.json"
 CROWDED = tuple(range(16))

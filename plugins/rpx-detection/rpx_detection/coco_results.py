@@ -18,9 +18,10 @@ from typing import Any
 import click
 import numpy as np
 
+from rpx_core.atomic import write_atomic
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError, RPXError, first_few
-from rpx_core.files import quote, write_atomic
+from rpx_core.files import quote
 from rpx_core.predictions import file_stem
 from rpx_detection.coco_files import LIMIT, Annotations, read_annotations
 from rpx_detection.prediction_files import write_detections

@@ -38,6 +38,20 @@ def rpx_tasks() -> Iterable[TaskSpec]:
 def rpx_metrics() -> Iterable[MetricSpec]:
     """Offer pixel errors, structural and perceptual similarity, and temporal stability."""
     return [
+        MetricSpec(
+            name="nvs-feature-distance",
+            summary="FID and KID over all images, by the features of a network in a file",
+            target="rpx_nvs.metrics.feature_distance:FeatureDistance",
+            options="rpx_nvs.metrics.feature_distance:FeatureDistanceOptions",
+            tasks=_NVS,
+        ),
+        *_plain_metrics(),
+    ]
+
+
+def _plain_metrics() -> list[MetricSpec]:
+    """Those without options."""
+    return [
         MetricSpec(name=name, summary=summary, target=f"rpx_nvs.metrics.{target}", tasks=_NVS)
         for name, summary, target in (
             ("nvs-psnr", "PSNR, also apart for what a source view sees or not", "psnr:Psnr"),

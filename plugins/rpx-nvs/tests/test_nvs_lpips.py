@@ -71,6 +71,20 @@ def test_8_bit_and_float_images_of_the_same_colours_give_one_value(distance):
     assert values[0] > 0.01
 
 
+# RW-097: the network wants -1 to 1; fed 0 to 1 it gives too low a distance.
+@pytest.mark.parametrize("form", [np.uint8, np.float32])
+def test_the_network_sees_colours_from_minus_one_to_one(distance, monkeypatch, form):
+    seen = []
+    features = distance._features
+    monkeypatch.setattr(
+        distance, "_features", lambda images: (seen.append(images), features(images))[1]
+    )
+    black_and_white = np.zeros((40, 48, 3), form)
+    black_and_white[:, 24:] = 255 if form is np.uint8 else 1.0
+    measure(Lpips(lambda: distance), black_and_white, IMAGES[0])
+    assert (float(seen[0][0].min()), float(seen[0][0].max())) == (-1.0, 1.0)
+
+
 def test_distance_is_zero_for_equal_images_symmetric_and_grows(distance):
     first, second = (image / 255 for image in IMAGES)
     assert distance.measure(first, first) == 0

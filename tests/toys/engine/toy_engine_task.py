@@ -33,6 +33,8 @@ class ToyTask(Task):
         if record.id in self.options.kills:
             os.kill(os.getpid(), signal.SIGKILL)
         level = record.assets["level"]
+        if isinstance(level, str) and level.endswith(".txt"):
+            level = float(files.read(level))
         if not isinstance(level, int | float):
             raise ManifestError(
                 f"sample {record.id}: level is not a number", hint="write <1.5>, not <high>"
@@ -99,9 +101,14 @@ class StepTask(ToyTask):
         super().__init__(ToyOptions())
 
     def arrange(self, records, files):
-        return [self.step(*pair) for pair in itertools.pairwise(records)]
+        return [self.step(*pair, files) for pair in itertools.pairwise(records)]
 
-    def step(self, before, after):
-        level = after.assets["level"] - before.assets["level"]
+    def step(self, before, after, files):
+        level = _level(after, files) - _level(before, files)
         identifier = f"{before.id}--{after.id}"
         return after.model_copy(update={"id": identifier, "assets": {"level": level}})
+
+
+def _level(record, files):
+    level = record.assets["level"]
+    return float(files.read(level)) if str(level).endswith(".txt") else level
