@@ -322,6 +322,25 @@ def test_keys_that_no_task_knows_are_a_warning(desk: Desk) -> None:
     assert warning.endswith("keys that no task knows: detph")
 
 
+@pytest.mark.parametrize("root", ["scenes", "./scenes/", None, "."])
+def test_the_root_of_a_published_manifest_is_inside_the_repository(
+    desk: Desk, root: str | None
+) -> None:
+    document = json.loads(plain_files()[MANIFEST]) | {"root": root}
+    if root and "scenes" in root:
+        for sample in document["samples"]:
+            sample |= {key: sample[key].removeprefix("scenes/") for key in ("rgb", "depth")}
+    desk.hub.push(REPO, plain_files() | {MANIFEST: json.dumps(document).encode()})
+    assert desk.fetch().samples[0]["rgb"] == RGB0
+
+
+def test_scenes_may_be_numbered(desk: Desk) -> None:
+    entry = {"id": 7, "scene_id": 12, "phase": 0, "rgb": RGB0, "depth": RGB0}
+    desk.hub.push(REPO, plain_files() | {MANIFEST: manifest_of([entry])})
+    (sample,) = desk.fetch().samples
+    assert (sample["id"], sample["scene"]) == ("7", "12")
+
+
 def test_names_that_could_leave_the_cache_do_not_exist(desk: Desk) -> None:
     tricks = {"../../outside.png": b"x", "a\\b.png": b"x", ".rpx-listing.json": b"{}"}
     entry = {"id": "a", "rgb": "../../outside.png", "depth": RGB0}

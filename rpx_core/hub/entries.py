@@ -55,6 +55,8 @@ class Translation:
     source: str
     layout: Layout
     wish: Wish
+    root: str = ""
+    """The folder that the manifest says its files are in, where it says one."""
     dropped: Counter[str] = field(default_factory=Counter)
 
     def translate(self, entries: Sequence[Any]) -> list[Entry]:
@@ -93,6 +95,10 @@ class Translation:
         if not isinstance(entry, Mapping):
             raise ManifestError(f"{self.source}: sample {number}: an object was expected")
         named = {_RENAMED.get(key, key): value for key, value in entry.items() if value is not None}
+        # Numbers name scenes in some releases.
+        named |= {
+            key: str(named[key]) for key in ("id", "scene") if isinstance(named.get(key), int)
+        }
         metadata = dict(named.pop("metadata", None) or {})
         metadata |= {key: named.pop(key) for key in _FACTS if key in named}
         if named.get("difficulty") not in _TIERS:
@@ -107,7 +113,10 @@ class Translation:
         return {**record, **({"metadata": metadata} if metadata else {})}
 
     def _is_there(self, value: Any) -> bool:
-        return not isinstance(value, str) or self.layout.find(value) is not None
+        return not isinstance(value, str) or self._look(value) is not None
+
+    def _look(self, value: str) -> Place | None:
+        return self.layout.find(value) or self.layout.find(f"{self.root}/{value}")
 
     def _listed(self, record: Entry) -> Iterator[str]:
         for key, value in record.items():
@@ -118,7 +127,7 @@ class Translation:
         return [key for key in self.wish.adds if key not in record]
 
     def _find(self, record: Entry, value: str) -> Place:
-        place = self.layout.find(value)
+        place = self._look(value)
         if place is None:
             raise ManifestError(
                 f"{self.source}: sample {record.get('id')}: lists {value}, which the repository "
@@ -128,7 +137,8 @@ class Translation:
         return place
 
     def _beside(self, record: Entry, key: str) -> Place:
-        place = self.layout.beside(str(record.get("rgb", "")), key)
+        rgb = str(record.get("rgb", ""))
+        place = self.layout.beside(rgb, key) or self.layout.beside(f"{self.root}/{rgb}", key)
         if place is None:
             raise ManifestError(
                 f"{self.source}: sample {record.get('id')}: the repository has no {key} for it",

@@ -160,7 +160,8 @@ def fetch(repository: Repository, query: Query) -> Fetched:
     raw, adds = repository.read_manifests(query)
     name = query.recipe or query.task
     wish = Wish(query.keys, (*adds, *modality_keys(query.extra)))
-    translation = Translation(f"{repository.origin}: {name}", repository.layout, wish)
+    root = str(raw.get("root") or "").strip("./")
+    translation = Translation(f"{repository.origin}: {name}", repository.layout, wish, root)
     records = translation.translate(raw["samples"])
     chosen = choose_samples(records, query.max_samples)
     files = set(translation.places(chosen))
