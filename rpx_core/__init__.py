@@ -97,6 +97,11 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             ),
             (
                 "rpx-core",
+                "rpx_core.published.efficiency",
+                "EfficiencyMetadata count_flops_torch count_parameters profile_model",
+            ),
+            (
+                "rpx-core",
                 "rpx_core.published.hub",
                 "download_split fetch_manifest load mount",
             ),

@@ -14,6 +14,12 @@ from rpx_core.errors import (
 )
 from rpx_core.published.catalogue import available_models, get_factory, resolve
 from rpx_core.published.datasets import RPXDataset
+from rpx_core.published.efficiency import (
+    EfficiencyMetadata,
+    count_flops_torch,
+    count_parameters,
+    profile_model,
+)
 from rpx_core.published.hub import download_split, fetch_manifest, load, mount
 from rpx_core.published.logs import configure_logging, get_logger, show_banner
 from rpx_core.published.models import (
@@ -116,6 +122,7 @@ __all__ = [
     "Difficulty",
     "DownloadError",
     "ESDResult",
+    "EfficiencyMetadata",
     "InputAdapter",
     "KeypointCorrespondenceGroundTruth",
     "KeypointCorrespondencePrediction",
@@ -168,6 +175,8 @@ __all__ = [
     "compute_temporal_stability_seg",
     "compute_weighted_phase_score",
     "configure_logging",
+    "count_flops_torch",
+    "count_parameters",
     "default_invoker",
     "download_split",
     "fetch_manifest",
@@ -185,6 +194,7 @@ __all__ = [
     "make_numpy_sparse_depth_model",
     "make_numpy_tracking_model",
     "mount",
+    "profile_model",
     "resolve",
     "run_keypoint_matching",
     "run_monocular_depth",

@@ -131,6 +131,7 @@ def _number(folded: Folded, name: str, aggregate: Aggregate) -> Number:
         failed=value.failed,
         infinite=value.infinite,
         headline=aggregate == output.headline,
+        evidence=Unit(folded.metric.unit),
     )
 
 

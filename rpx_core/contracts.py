@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.errors import TruthWithheldError
+from rpx_core.legends import Legend
 
 if TYPE_CHECKING:
     from rpx_core.files import Files
@@ -269,10 +270,11 @@ class Aligned(Generic[Prediction]):
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture of a preview: `uint8[H, W, 3]` with a caption."""
+    """One picture of a preview: `uint8[H, W, 3]` with a caption, and how to read its colours."""
 
     caption: str
     image: NDArray[np.uint8]
+    legend: Legend | None = None
 
 
 class Task(ABC, Generic[Truth, Prediction]):
@@ -357,7 +359,9 @@ class Model(Protocol):
     Optional members, used where present: `reset()` at each sequence start (its presence means
     that the model has memory, and batches then stay inside one sequence); `batch = "sequence"`
     (wants all frames of a sequence at once); `synchronize()` before a clock is read;
-    `describe() -> Mapping[str, str]` for the record; `close()` at the end.
+    `describe() -> Mapping[str, str]` for the record; `close()` at the end; `module`, the torch
+    module that does the work, or a list or mapping of several, whose parameters `--profile` counts
+    (without it they are looked for in the model's attributes).
     """
 
     task: str

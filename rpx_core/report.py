@@ -9,24 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from rpx_core.contracts import Better, Difficulty, Phase, Unit
 from rpx_core.files import Stamp
+from rpx_core.profiling.record import Profile
+from rpx_core.stored import Finite, Stored
 
 Stage = Literal["load", "predict", "validate", "save", "align", "measure", "crash"]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 Tag = str | bool | int | Finite
 
 NO_INTERVAL = "intervals are not computed by this version"
-
-
-class Stored(BaseModel):
-    """A value that is written to disk."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class Failure(Stored):
@@ -88,16 +83,24 @@ class Row(Stored):
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """All that went wrong: the whole row, or some of its metrics."""
+        """All that went wrong: the whole row, or some of its metrics, alike ones together."""
         if self.failure is not None:
             return (self.failure,)
-        return tuple(one.failure for one in self.metrics.values() if one.failure is not None)
+        alike: dict[Failure, list[str]] = {}
+        for label, measured in self.metrics.items():
+            if measured.failure is not None:
+                failure = measured.failure.model_copy(update={"metric": None})
+                alike.setdefault(failure, []).append(label)
+        return tuple(
+            failure.model_copy(update={"metric": ", ".join(labels)})
+            for failure, labels in alike.items()
+        )
 
     @property
     def is_failed(self) -> bool:
         """Whether there is nothing to read: the row failed, or every metric of it."""
-        failures = self.failures
-        return bool(failures) and len(failures) >= len(self.metrics)
+        lost = [measured.failure is not None for measured in self.metrics.values()]
+        return self.failure is not None or (bool(lost) and all(lost))
 
 
 SampleRow = Row
@@ -158,6 +161,8 @@ class Number(Stored):
     failed: int = 0
     infinite: int = 0
     headline: bool = False
+    evidence: Unit = Unit.SAMPLE
+    """What is counted: samples, pairs of frames, sequences or stacks."""
 
 
 class Cell(Stored):
@@ -256,6 +261,8 @@ class Status(Stored):
     failed_others: int = 0
     """Pairs, sequences and stacks that failed though their samples did not, and samples that some
     but not all metrics failed on."""
+    unfinished_sequences: int = 0
+    """How many sequences have not been evaluated yet, by this or by another shard."""
 
     @property
     def failed(self) -> int:
@@ -292,6 +299,8 @@ class Report(Stored):
     worst: tuple[WorstSample, ...] = ()
     warnings: tuple[str, ...] = ()
     writers: tuple[Writer, ...] = ()
+    efficiency: Profile | None = None
+    """What the model costs; null where the run was not profiled."""
 
     @property
     def labels_without_value(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from rpx_core.journal import Journal, StoredRow
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
 from rpx_core.previews import find_pictures
+from rpx_core.profiling.storage import read_profile
 from rpx_core.readiness.scores import Basis, compute_readiness
 from rpx_core.report import (
     FailedSample,
@@ -30,6 +31,7 @@ from rpx_core.report import (
     Status,
     WorstSample,
 )
+from rpx_core.worst import Candidate, choose_worst
 
 STABILITY_OUTPUT = ("stability", "ts")
 WORST_SHOWN = 6
@@ -99,6 +101,7 @@ def collect(
         unit=metrics[label].outputs[output].unit,
         stability=find_stability(numbers),
     )
+    profile = read_profile(directory, record.identity)
     unit = Unit(metrics[label].unit)
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
@@ -119,10 +122,12 @@ def collect(
             *damages,
             *_nowhere_defined(rows, numbers),
             *_no_headline(record, numbers),
+            *filter(None, [profile.problem]),
             *_implausible(numbers, metrics),
             *_notes(rows),
         ),
         writers=writers,
+        efficiency=profile.profile,
     )
     return Results(
         report=report,
@@ -166,6 +171,7 @@ def _status(
         evaluated_samples=sum(not row.is_failed for row in samples),
         failed_samples=failed_samples,
         failed_others=failed - failed_samples,
+        unfinished_sequences=max(0, record.sequences - done),
     )
 
 
@@ -233,19 +239,19 @@ def _worst(
     directory: Path, rows: Sequence[Row], label: str, name: str, output: Output
 ) -> tuple[WorstSample, ...]:
     valued = [
-        (value, row)
+        Candidate(row.id, row.sequence, value)
         for row in rows
         if (measured := row.metrics.get(label)) is not None
         and (value := measured.values.get(name)) is not None
     ]
-    sign = -1.0 if output.better == "lower" else 1.0
-    valued.sort(key=lambda pair: (sign * pair[0], pair[1].id))
+    chosen = choose_worst(valued, WORST_SHOWN, lower_is_better=output.better == "lower")
+    mine = {row.id: row for row in rows}
     return tuple(
         WorstSample(
-            id=row.id,
-            value=value,
-            values=row.metrics[label].values,
-            pictures=find_pictures(directory, row.id),
+            id=one.id,
+            value=one.value,
+            values=mine[one.id].metrics[label].values,
+            pictures=find_pictures(directory, one.id),
         )
-        for value, row in valued[:WORST_SHOWN]
+        for one in chosen
     )

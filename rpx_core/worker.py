@@ -31,6 +31,7 @@ from rpx_core.records import Record
 from rpx_core.report import Failure, Row
 from rpx_core.rows import Source
 from rpx_core.scorer import Scoring, SequenceScorer, Span
+from rpx_core.worst import Candidate
 from rpx_core.writers import introduce_writer
 
 
@@ -248,11 +249,14 @@ class Worker:
         label, output = self._job.primary
         measured = row.metrics.get(label)
         value = measured.values.get(output) if measured else None
-        if value is not None and self._keeper.wants(value):
+        if value is None:
+            return
+        candidate = Candidate(row.id, row.sequence, value)
+        if self._keeper.wants(candidate):
             # A picture that cannot be made is no reason to lose a number.
             kept = guarded(
                 "measure",
-                lambda: self._keeper.keep(row.id, value, self._task.preview(frame)),
+                lambda: self._keeper.keep(candidate, self._task.preview(frame)),
             )
             self._note("a picture of a sample", kept)
 

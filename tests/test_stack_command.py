@@ -91,7 +91,7 @@ def test_a_stack_is_a_run_with_reports(shell: Shell, runs: tuple[str, str]) -> N
     assert [part["value"] for part in report["slices"]] == ["clean", "clutter"]
     assert len(report["worst"][0]["pictures"]) == 2
     page = (directory / "report" / "report.html").read_text(encoding="utf-8")
-    assert "edges: white agree" in page
+    assert "masks alone" in page
 
 
 def test_a_stack_prints_a_table_and_quiet_prints_nothing(

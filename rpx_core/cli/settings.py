@@ -134,10 +134,19 @@ def report_options(command: F) -> F:
         click.option(
             "--by",
             multiple=True,
-            metavar="KEY",
-            help="Also by phase, difficulty, scene, sequence or a metadata key.",
+            metavar="KEYS",
+            callback=_split_keys,
+            help="Also by phase, difficulty, scene, sequence or metadata keys, comma-separated.",
         ),
     )
+
+
+def _split_keys(
+    context: click.Context, option: click.Parameter, values: Sequence[str]
+) -> tuple[str, ...]:
+    """Each key once, in the order given."""
+    keys = (key.strip() for value in values for key in value.split(","))
+    return tuple(dict.fromkeys(key for key in keys if key))
 
 
 def flags_layer(arguments: Mapping[str, Any]) -> dict[str, Any]:

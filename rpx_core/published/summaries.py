@@ -86,7 +86,7 @@ def _columns(number: Number) -> list[str]:
         ARROWS[number.better],
         format_count(number.n),
         format_count(number.undefined + number.failed),
-        escape(name_aggregate(number.aggregate)),
+        escape(name_aggregate(number)),
     ]
 
 

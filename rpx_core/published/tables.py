@@ -42,7 +42,7 @@ def format_result(
             ARROWS[number.better],
             format_count(number.n),
             format_count(number.undefined + number.failed),
-            name_aggregate(number.aggregate),
+            name_aggregate(number),
             _reason(number.value, number.reason),
         ]
         for key, number in numbers.items()

@@ -19,6 +19,7 @@ from rpx_core.host import Host
 from rpx_core.models import ModelPart
 from rpx_core.names import is_same_task
 from rpx_core.plan import Plan
+from rpx_core.published.efficiency import EfficiencyMetadata
 from rpx_core.published.evidence import MetricRow, aggregate_numbers, row_values
 from rpx_core.published.reports import write_reports
 from rpx_core.published.results import (
@@ -106,6 +107,7 @@ def _result(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> BenchmarkResult
 
 
 def _readiness(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> DeploymentReadinessReport:
+    cost = outcome.report.efficiency
     return make_report(
         Findings(
             task=cfg.task,
@@ -113,6 +115,7 @@ def _readiness(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> DeploymentRe
             metric_key=name_outputs(plan.resolved)[plan.resolved.primary],
             readiness=outcome.report.readiness,
             stability=stability_of(outcome.results.rows, outcome.report.numbers),
+            efficiency=EfficiencyMetadata.from_profile(cost) if cost is not None else None,
         )
     )
 
