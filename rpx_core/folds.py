@@ -156,8 +156,20 @@ class Folded:
         pooled = self._pooled
         value, is_infinite = pooled.values[name], name in pooled.infinite
         reason = None if value is not None else "infinite" if is_infinite else pooled.reason
-        undefined = len(self._kept) - pooled.states
-        return Value(value, pooled.states, undefined, self.failed, int(is_infinite), reason)
+        n = self._behind(name)
+        undefined = len(self._kept) - n
+        return Value(value, n, undefined, self.failed, int(is_infinite), reason)
+
+    def _behind(self, name: str) -> int:
+        """How many rows a pooled value rests on.
+
+        Where a row has a value of its own, one without it adds nothing: it has no referent, no
+        pixel of the class. Where only the whole has one (AP), every row counts.
+        """
+        if "sample" not in self.metric.outputs[name].aggregates:
+            return self._pooled.states
+        values = self._values(name)
+        return len(values.finite) + values.infinite
 
     def _group_mean(self, name: str) -> Value:
         if self._kept and all(row.row.scene is None for row in self._kept):

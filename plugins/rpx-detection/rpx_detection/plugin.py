@@ -86,7 +86,7 @@ def rpx_metrics() -> Iterable[MetricSpec]:
         ),
         MetricSpec(
             name="coco-detection",
-            summary="the twelve numbers of the COCO evaluator, bit for bit",
+            summary="the twelve numbers of the COCO evaluator",
             target=f"{_METRICS}.average_precision:CocoDetection",
             tasks=_DETECTION,
         ),
@@ -218,7 +218,7 @@ def rpx_protocols() -> Iterable[ProtocolSpec]:
     return [
         ProtocolSpec(
             name="coco-1",
-            summary="COCO boxes: twelve numbers, bit for bit",
+            summary="COCO boxes: the twelve numbers of the COCO evaluator",
             target="rpx_detection:protocols/coco-1.toml",
             tasks=("object_detection",),
         ),

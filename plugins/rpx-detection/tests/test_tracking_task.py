@@ -227,6 +227,22 @@ def test_preview_shows_misses_and_false_alarms(tmp_path):
     assert len({image.tobytes() for image in images}) == 3
 
 
+def test_preview_calls_no_error_what_the_metrics_excuse(tmp_path):
+    from rpx_detection.drawing import WRONG
+
+    (tmp_path / "rgb.png").write_bytes(encode_png(np.full((120, 160, 3), 90, np.uint8)))
+    ignored = {"bbox": [100, 60, 140, 100], "label": "cup", "ignore": True}
+    sample = load(tmp_path, rgb="rgb.png", boxes=[CUP, ignored])
+
+    def wrong_pixels(*boxes):
+        tracks = [{"track_id": number, "box": list(box)} for number, box in enumerate(boxes)]
+        frame = Frame(sample, sample.ground_truth, TASK.validate(tracks, sample))
+        return int((TASK.preview(frame)[-1].image == WRONG).all(axis=2).sum())
+
+    assert wrong_pixels((100, 60, 140, 100)) == 0
+    assert wrong_pixels((0, 60, 40, 100)) > 0
+
+
 def test_preview_of_an_empty_frame_draws_nothing_on_it(tmp_path):
     (tmp_path / "rgb.png").write_bytes(encode_png(np.full((120, 160, 3), 90, np.uint8)))
     sample = load(tmp_path, rgb="rgb.png", boxes=[])

@@ -65,6 +65,15 @@ def test_void_leaves_the_mean_as_well_as_the_matrix():
     assert (got["miou"], got["pixels"], got["ignored_pixels"]) == (1.0, 2, 2)
 
 
+def test_a_listed_class_that_is_ignored_leaves_miou_all():
+    truth = SemanticGroundTruth(np.array([[2, 1, -1, -1]], np.int32), void=frozenset({0}))
+    metric = SemanticIou(SemanticIouOptions(classes={"zero": 0, "one": 1, "two": 2, "three": 3}))
+    state = metric.measure(
+        Sample("s1"), truth, SemanticPrediction(np.array([[2, 1, -1, 1]], np.int32))
+    )
+    assert metric.result(state)["miou_all"] == pytest.approx(2 / 3)
+
+
 # RW-026
 def test_excluding_a_class_from_the_mean_keeps_its_false_positives():
     truth, prediction = [0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 1, 1, 0, 0]

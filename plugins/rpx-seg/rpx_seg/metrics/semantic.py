@@ -46,12 +46,14 @@ class SemanticIouOptions(BaseModel):
 class ConfusionCells:
     """The cells of a confusion matrix that are not zero: true and predicted class, pixels.
 
-    -1 is void as true class, and no answer as predicted one. Cells may repeat: they add up.
+    -1 is void as true class, and no answer as predicted one. Cells may repeat: they add up. `void`
+    are the ids that the task turned into -1; they may repeat too.
     """
 
     truth: Column
     prediction: Column
     pixels: Column
+    void: Column
 
 
 class SemanticIou:
@@ -62,7 +64,7 @@ class SemanticIou:
 
     miou is the mean IoU over the classes in the truth or the prediction, so an invented class
     costs; miou_truth that over the classes in the truth alone; miou_all, where `classes` are given,
-    that over all of them, 0 for one that occurs nowhere. dice is the mean over the classes of
+    that over all of them but the ignored ones, 0 for one that occurs nowhere. dice is the mean over the classes of
     miou, mean_accuracy the mean recall over those in the truth, pixel_accuracy the share of right
     pixels, fwiou the IoU weighted by true pixels. 0 to 1, higher is better. classes is how many
     are behind miou, pixels and ignored_pixels those judged and void.
@@ -94,7 +96,8 @@ class SemanticIou:
         pairs = count_pairs(truth.mask, prediction.mask)
         if pairs.first[-1] < 0:
             return None
-        return ConfusionCells(pairs.first, pairs.second, pairs.pixels)
+        void = np.array(sorted(truth.void), np.int64)
+        return ConfusionCells(pairs.first, pairs.second, pairs.pixels, void)
 
     def result(self, state: ConfusionCells) -> ResultMap:
         """The outputs of one image, or of the pooled pixels of many."""
@@ -115,7 +118,8 @@ class SemanticIou:
         }
         if self._classes:
             listed = np.isin(table.classes, list(self._classes.values()))
-            values["miou_all"] = mean_over(np.nan_to_num(iou), averaged & listed)
+            judged = listed & ~np.isin(table.classes, state.void)
+            values["miou_all"] = mean_over(np.nan_to_num(iou), averaged & judged)
         return values | self._by_class(table, iou, recall)
 
     def _by_class(self, table: Confusion, iou: Vector, recall: Vector) -> dict[str, float | None]:
