@@ -8,7 +8,7 @@ camera-to-world.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
@@ -275,6 +275,38 @@ class Picture:
     image: NDArray[np.uint8]
 
 
+class SharedAnswers(Protocol):
+    """The predictions of many samples, as one file has them."""
+
+    @property
+    def owners(self) -> Collection[str]:
+        """Whom the file speaks of, as `SharedFormat.owner` names them."""
+        ...
+
+    def of(self, sample: Sample) -> Any:
+        """The prediction of a sample; the empty one where the file says nothing of it."""
+        ...
+
+
+class SharedFormat(Protocol):
+    """A file format that holds the predictions of many samples: COCO results, MOTChallenge."""
+
+    def holds(self, name: str, head: bytes) -> bool:
+        """Whether a file is of this format, by its name and first bytes."""
+        ...
+
+    def owner(self, sample: Sample | Record) -> str | None:
+        """What stands for a sample in such files (its sequence, its image id), if anything does.
+
+        A file that is named so is of that owner alone.
+        """
+        ...
+
+    def read(self, data: bytes, name: str) -> SharedAnswers:
+        """What a file says; raises ManifestError naming what breaks the format."""
+        ...
+
+
 class Task(ABC, Generic[Truth, Prediction]):
     """A task: how records become samples, what a prediction is, how it is stored and shown.
 
@@ -286,6 +318,8 @@ class Task(ABC, Generic[Truth, Prediction]):
     """File name ending of a saved prediction, `.npz` say; `read_prediction` may accept more."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Further endings that `rpx score` accepts."""
+    shared: SharedFormat | None = None
+    """The format of files of many samples that `rpx score` accepts, where there is one."""
 
     def arrange(self, records: Sequence[Record], files: Files) -> Sequence[Record]:
         """Records of the samples that one sequence gives; a pair task makes pairs of frames.

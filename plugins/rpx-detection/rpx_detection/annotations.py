@@ -73,6 +73,21 @@ def load_labels(record: Record, key: str, rule: LabelRule) -> tuple[str, ...] | 
     return names
 
 
+def load_categories(record: Record, rule: LabelRule) -> dict[int, str]:
+    """The names of the record's own vocabulary by its `category_ids`; empty without those."""
+    numbers = record.assets.get("category_ids")
+    if numbers is None:
+        return {}
+    names = load_labels(record, "vocabulary", rule) or ()
+    whole = isinstance(numbers, list | tuple) and all(type(number) is int for number in numbers)
+    if not whole or len(set(numbers)) != len(numbers) or len(numbers) != len(names):
+        raise ManifestError(
+            f"sample {record.id}: category_ids: a different whole number for each of the "
+            f"{len(names)} names of `vocabulary` was expected"
+        )
+    return dict(zip(numbers, names, strict=True))
+
+
 def read_list(value: Any, where: str, files: Files) -> list[Any]:
     """A list that a record holds inline, or in the JSON file that it names."""
     if isinstance(value, str):

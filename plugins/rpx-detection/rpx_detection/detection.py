@@ -13,7 +13,8 @@ from rpx_core.errors import ConfigError, ManifestError, ModelError
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
-from rpx_detection.annotations import check_inside, load_labels, load_truth
+from rpx_detection.annotations import check_inside, load_categories, load_labels, load_truth
+from rpx_detection.coco_results import CocoResults
 from rpx_detection.labels import LabelRule, find_fault, normalise
 from rpx_detection.predicted import StoredDetections, canonical_detections
 from rpx_detection.prediction_files import read_detections, write_detections
@@ -55,6 +56,7 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
 
     def __init__(self, options: ObjectDetectionOptions) -> None:
         self._rule = options.labels
+        self.shared = CocoResults()
         fault = find_fault(options.vocabulary)
         if fault:
             raise ConfigError(f"options.vocabulary: {fault}")
@@ -69,7 +71,8 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
         if self._chosen:
             truth = _restrict_truth(truth, self._chosen)
         self._check_vocabulary(record, truth, vocabulary)
-        sample = load_sample(record, files, ground_truth=truth, query=DetectionQuery(vocabulary))
+        query = DetectionQuery(vocabulary, load_categories(record, self._rule))
+        sample = load_sample(record, files, ground_truth=truth, query=query)
         if sample.rgb is None:
             raise ManifestError(f"sample {record.id}: no `rgb` is listed; detection needs an image")
         check_inside(truth.boxes, sample.rgb, f"sample {record.id}: boxes")

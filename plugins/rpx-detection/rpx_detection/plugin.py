@@ -31,7 +31,7 @@ _MODELS = "rpx_detection.models"
 @hookimpl
 def rpx_tasks() -> Iterable[TaskSpec]:
     """Offer detection of known and of named classes, grounding, and tracking."""
-    assets = ("vocabulary", "negative_labels", "not_exhaustive_labels")
+    assets = ("vocabulary", "category_ids", "negative_labels", "not_exhaustive_labels")
     metrics = {"ap": "detection-ap", "f1": "detection-f1", "checks": "detection-checks"}
     return [
         TaskSpec(

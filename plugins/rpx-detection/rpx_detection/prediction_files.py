@@ -67,8 +67,7 @@ def _read_table(data: bytes, name: str, keys: tuple[str, ...]) -> dict[str, Any]
     if not isinstance(table, dict):
         raise ManifestError(
             f"{name}: an object with {', '.join(keys)} was expected, not {type(table).__name__}",
-            hint="COCO results, one list for all images, are converted first: "
-            "python -m rpx_detection.coco_results --help",
+            hint="a list of COCO results for all images is a file of its own, named after none",
         )
     missing = [key for key in keys if key not in table]
     unknown = [key for key in table if key not in (*keys, *FORMAT_KEYS)]

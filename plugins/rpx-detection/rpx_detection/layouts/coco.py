@@ -57,11 +57,14 @@ def open_coco(options: CocoOptions, cache: Path) -> Manifest:
         {
             "name": path.stem.removeprefix("instances_"),
             "tasks": ["object_detection", "open_vocab_detection"],
-            "defaults": {"vocabulary": list(found.categories.values())},
+            "defaults": {
+                "vocabulary": list(found.categories.values()),
+                "category_ids": list(found.categories),
+            },
         },
         list(records.values()),
         root=root,
-        known=tuple(_LISTS.values()),
+        known=("category_ids", *_LISTS.values()),
     )
     warnings = [
         f"{count} instances {what}"
