@@ -178,6 +178,18 @@ class Undefined:
     reason: str
 
 
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """Counts by row and column, int64 (rows, columns): a confusion matrix, say."""
+
+    caption: str
+    row_axis: str
+    column_axis: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    counts: NDArray[np.int64]
+
+
 class Metric(Protocol):
     """What every metric has; the four units differ in what `measure` receives.
 
@@ -187,7 +199,9 @@ class Metric(Protocol):
     Both are pure: inputs are not changed, nothing is remembered.
 
     Where present, `doubt(state) -> str | None` says of the fold of a whole run why its numbers
-    should be doubted (too few images for a covariance, say): a warning in the report.
+    should be doubted (too few images for a covariance, say): a warning in the report. And
+    `tables(state) -> Mapping[str, CountTable]` gives, by output, the counts that its pooled value
+    is made of; reports show them.
     """
 
     version: ClassVar[str]

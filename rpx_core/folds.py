@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rpx_core.contracts import Aggregate, Metric, Output
+from rpx_core.contracts import Aggregate, CountTable, Metric, Output
 from rpx_core.guard import guarded
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.measure import evaluate
@@ -70,6 +70,7 @@ class _Pooled:
     states: int
     reason: str
     doubt: str | None = None
+    state: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,18 @@ class Folded:
         return self._pooled.doubt if hasattr(self.metric, "doubt") else None
 
     @cached_property
+    def tables(self) -> Mapping[str, CountTable]:
+        """The counts behind pooled values by output, where the metric has any."""
+        state = self._pooled.state if hasattr(self.metric, "tables") else None
+        if state is None:
+            return {}
+        found = guarded("measure", lambda: dict(self.metric.tables(state)))  # type: ignore[attr-defined]  # optional, see above
+        if isinstance(found, Failure):
+            self.states.note(self.label, found)
+            return {}
+        return found
+
+    @cached_property
     def failed(self) -> int:
         """Rows without numbers."""
         return len(self.rows) - len(self._kept)
@@ -122,13 +135,13 @@ class Folded:
         if isinstance(found, Failure):
             self.states.note(self.label, found)
             return _Pooled(nothing, (), len(states), f"{found.error}: {found.message}")
-        (values, infinite), doubt = found
+        (values, infinite), doubt, state = found
         reason = "undefined for the pooled evidence"
-        return _Pooled(values, infinite, len(states), reason, doubt)
+        return _Pooled(values, infinite, len(states), reason, doubt, state)
 
-    def _evaluate(self, state: Any) -> tuple[Any, str | None]:
+    def _evaluate(self, state: Any) -> tuple[Any, str | None, Any]:
         doubt = getattr(self.metric, "doubt", None)
-        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None
+        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None, state
 
     @cached_property
     def _scenes(self) -> list[Folded]:

@@ -119,6 +119,17 @@ class RunRecord(Stored):
         return f"{align['method']} fit to the truth, per {align['scope']}"
 
 
+class Counts(Stored):
+    """What a number is made of: counts by row and column, with what both mean."""
+
+    caption: str
+    row_axis: str
+    column_axis: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
 class Number(Stored):
     """One published number, never without what is needed to read it.
 
@@ -141,6 +152,8 @@ class Number(Stored):
     failed: int = 0
     infinite: int = 0
     headline: bool = False
+    table: Counts | None = None
+    """The counts behind a pooled value, where its metric has a table of them."""
 
 
 class Cell(Stored):

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpx_core.documents import to_pretty_json
 from rpx_core.report import FailedSample, Number, Report, Results, Row, Slice, WorstSample
+from rpx_core.reporters.counts import count_pages
 from rpx_core.reporters.distribution import spread
 from rpx_core.reporters.formatting import (
     ARROWS,
@@ -108,6 +109,7 @@ def _context(results: Results) -> Mapping[str, Any]:
         "interval_reasons": interval_reasons(report.numbers),
         "score_reasons": interval_reasons(report.readiness.scores),
         "grid": arrange(report.readiness),
+        "count_pages": count_pages(report),
         "distribution": primary and spread(primary, results.rows),
         "worst": _worst(results),
         "slices": report.slices[:SLICES_SHOWN],

@@ -62,7 +62,9 @@ def _uncounted(truth: TrackletGroundTruth) -> Boxes:
 
 def _errors(truth: TrackletGroundTruth, prediction: Sequence[Tracklet]) -> list[Mark]:
     excused = find_excused(truth, prediction)
-    counted = [track for track, is_excused in zip(prediction, excused, strict=True) if not is_excused]
+    counted = [
+        track for track, is_excused in zip(prediction, excused, strict=True) if not is_excused
+    ]
     iou = pairwise_iou(_stack(truth.tracks), _stack(counted))
     rows, columns = solve(np.where(iou >= _MATCH_IOU, iou, 0.0))
     matched = iou[rows, columns] >= _MATCH_IOU

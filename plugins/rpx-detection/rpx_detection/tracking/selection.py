@@ -37,9 +37,7 @@ def build_clip(
     return make_clip(len(truths), truth, prediction)
 
 
-def find_excused(
-    truth: TrackletGroundTruth, prediction: Sequence[Tracklet]
-) -> list[bool]:
+def find_excused(truth: TrackletGroundTruth, prediction: Sequence[Tracklet]) -> list[bool]:
     """Which predicted tracks of one frame shall not count, whatever their class, in their order."""
     tracks = Tracks(
         np.zeros(len(prediction), np.int64),
