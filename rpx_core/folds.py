@@ -110,7 +110,8 @@ class Folded:
         if isinstance(found, Failure):
             self.states.note(self.label, found)
             return {}
-        return found
+        tables: Mapping[str, CountTable] = found
+        return tables
 
     @cached_property
     def failed(self) -> int:

@@ -144,7 +144,7 @@ class PredictionFolder:
             return False
 
     def _choose(self, sample: Sample, task: Task[Any, Any]) -> str:
-        """The file of many samples that a sample is looked up in: its owner's, else the only one."""
+        """The file of many samples where this one is looked up: its owner's, else the only one."""
         owner = task.shared.owner(sample) if task.shared else None
         own = [name for name in self.shared if owner and _stem(name) in (owner, file_stem(owner))]
         chosen = own or self.shared

@@ -45,9 +45,9 @@ def _check_any_known(spoken: Mapping[str, set[str]], known: set[str], plan: Plan
     if owners & known:
         return
     has = first_few(sorted(known, key=natural_key)) if known else "none that could be named so"
+    listed, files = first_few(sorted(owners, key=natural_key)), first_few(list(spoken))
     raise ConfigError(
-        f"{first_few(list(spoken))}: has predictions of {first_few(sorted(owners, key=natural_key))}"
-        f", but {plan.manifest.name} has {has}",
+        f"{files}: has predictions of {listed}, but {plan.manifest.name} has {has}",
         hint="are these the predictions of another split? Manifests are written with what such "
         "files refer to by `rpx data index`",
     )

@@ -1,4 +1,4 @@
-"""Tables as CSV or Parquet: `per_sample`, `cells`, one for each further unit with rows, and counts."""
+"""Tables as CSV or Parquet: `per_sample`, `cells`, one for each further unit, and counts."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _parts(answer: Any, keys: Sequence[str], name: str, sample: Sample) -> list[
             return list(answer)
         found = f"{len(answer)} values"
     else:
-        found = f"a {type(answer).__name__}"
+        found = "None" if answer is None else f"a {type(answer).__name__}"
     raise AdapterError(
         f"sample {sample.id}: {name} returned {found}; {', '.join(keys)} were expected, as a dict "
         "or as a tuple in that order"

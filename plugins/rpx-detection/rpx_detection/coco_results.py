@@ -62,7 +62,7 @@ class CocoAnswers:
         return {str(image) for image in np.unique(self._rows[:, 0]).astype(np.int64).tolist()}
 
     def of(self, sample: Sample) -> StoredDetections:
-        """The results of a sample's image; raises ModelError where it has no id, or no categories."""
+        """The results of a sample's image; raises ModelError where the data lacks its ids."""
         image = (sample.metadata or {}).get("image_id")
         names = sample.query.categories if isinstance(sample.query, DetectionQuery) else {}
         if type(image) is not int or not names:
@@ -95,7 +95,7 @@ def _parse(result: Any, where: str) -> tuple[float, ...]:
     box, score = result.get("bbox"), result.get("score")
     if not isinstance(box, list) or len(box) != 4 or not _are_finite([*box, score]):
         raise ManifestError(f"{where}: bbox [x, y, width, height] and score must be numbers")
-    return (*ids, *box, score)  # type: ignore[return-value]  # numbers, see above
+    return (*ids, *box, score)
 
 
 def _are_finite(values: Sequence[Any]) -> bool:

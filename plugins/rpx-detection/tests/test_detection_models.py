@@ -231,7 +231,7 @@ def test_box_format_is_declared_never_guessed(runtime):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (None, "returned a NoneType"),
+        (None, "returned None"),
         (([], []), "returned 2 values"),
         ({"boxes": []}, "a dict without scores, labels"),
         (([[1, 2, 3]], [1], ["a"]), r"shape \(1, 3\).*returned by mine"),

@@ -192,7 +192,7 @@ def test_odd_boxes_and_scores_beyond_one_are_legal():
         ([BOX], [np.nan], ["mug"], "scores hold NaN"),
         ([BOX], [np.inf], ["mug"], "scores hold NaN or infinity"),
         ([BOX], [True], ["mug"], "dtype bool"),
-        ([["a", "b", "c", "d"]], [0.9], ["mug"], "numbers were expected"),
+        ([["a", "b", "c", "d"]], [0.9], ["mug"], "an array of numbers was expected"),
         ([[1, 2], [1, 2, 3]], [1, 1], ["a", "b"], "predicted boxes"),
         ("boxes", [0.9], ["mug"], "are a str"),
         ([BOX], [0.9], "m", "labels are a str"),

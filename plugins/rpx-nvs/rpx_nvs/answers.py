@@ -47,7 +47,7 @@ def quantise(rgb: Any) -> Image:
     What lies outside is clipped, then rounded half up. Values a whole range beyond either end are
     in another unit, and NaN is in none: ModelError.
     """
-    array = _check_shape(np.asarray(rgb), channels=(3,))
+    array = _check_shape(rgb, channels=(3,))
     if array.dtype == np.uint8:
         return np.array(array, order="C", copy=True)
     if array.dtype.kind == "f":

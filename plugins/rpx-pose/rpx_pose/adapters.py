@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.adapters import function_name
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_pose.answers import check_answer, read_answer
@@ -105,12 +106,12 @@ def wrap_pose(
     function: PairFunction, options: NumpyPoseOptions, runtime: Runtime
 ) -> NumpyPoseModel:
     """The function as a pose model, for the engine."""
-    return NumpyPoseModel(function, _name(function), options)
+    return NumpyPoseModel(function, function_name(function), options)
 
 
 def wrap_keypoints(function: PairFunction, options: None, runtime: Runtime) -> NumpyKeypointModel:
     """The function as a matcher, for the engine."""
-    return NumpyKeypointModel(function, _name(function))
+    return NumpyKeypointModel(function, function_name(function))
 
 
 def _name_parts(answer: Any) -> RelativePosePrediction:
@@ -125,7 +126,3 @@ def _name_parts(answer: Any) -> RelativePosePrediction:
     raise ModelError(
         f"a {type(answer).__name__}; a mapping, (rotation, translation) or None was expected"
     )
-
-
-def _name(function: PairFunction) -> str:
-    return getattr(function, "__name__", type(function).__name__)

@@ -102,8 +102,10 @@ class ObjectSegmentation(Task[SegmentationGroundTruth, SegmentationPrediction]):
         truth: SegmentationGroundTruth = sample.ground_truth
         mask = check_mask(own.mask, sample, truth.mask.shape, self._options.resize)
         ids = [int(i) for i in np.unique(mask) if i > 0]
-        scores = _complete(own.scores, ids, "score", sample)
-        labels = _complete(own.labels, ids, "label", sample)
+        # Scaling may lose a segment; what never was one is a mistake.
+        drawn = ids if own.mask.shape == mask.shape else np.unique(own.mask).tolist()
+        scores = _complete(own.scores, (ids, drawn), "score", sample)
+        labels = _complete(own.labels, (ids, drawn), "label", sample)
         return SegmentationPrediction(
             mask,
             None if scores is None else {i: _score(scores[i], i, sample) for i in ids},
@@ -151,8 +153,13 @@ def _load_labels(
 
 
 def _complete(
-    values: Mapping[int, Any] | None, ids: list[int], what: str, sample: Sample
+    values: Mapping[int, Any] | None,
+    segments: tuple[list[int], list[int]],
+    what: str,
+    sample: Sample,
 ) -> Mapping[int, Any] | None:
+    """The values, where they cover the segments left in the mask, and no other than those drawn."""
+    ids, drawn = segments
     if values is None:
         return None
     if not isinstance(values, Mapping):
@@ -165,6 +172,14 @@ def _complete(
         raise ModelError(
             f"sample {sample.id}: segments without a {what}: {first_few(missing)}",
             hint=f"give every segment of the mask a {what}, or none",
+        )
+    strange = [str(i) for i in values if i not in set(drawn)]
+    if strange:
+        raise ModelError(
+            f"sample {sample.id}: a {what} for segments that the mask does not hold: "
+            f"{first_few(strange)}",
+            hint="ids are those in the mask; a picture that was resized with interpolation, saved "
+            "in 8 bits or read in another channel order holds others",
         )
     return values
 

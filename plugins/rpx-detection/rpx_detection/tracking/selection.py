@@ -45,7 +45,7 @@ def find_excused(truth: TrackletGroundTruth, prediction: Sequence[Tracklet]) -> 
         _stack([track.boxes for track in prediction]),
         len(prediction),
     )
-    return _find_excused([truth], tracks, None).tolist()
+    return [bool(excused) for excused in _find_excused([truth], tracks, None)]
 
 
 def pack(frames: Sequence[Sequence[Tracklet]]) -> Tracks:

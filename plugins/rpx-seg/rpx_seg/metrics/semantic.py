@@ -66,10 +66,10 @@ class SemanticIou:
 
     miou is the mean IoU over the classes in the truth or the prediction, so an invented class
     costs; miou_truth that over the classes in the truth alone; miou_all, where `classes` are given,
-    that over all of them but the ignored ones, 0 for one that occurs nowhere. dice is the mean over the classes of
-    miou, mean_accuracy the mean recall over those in the truth, pixel_accuracy the share of right
-    pixels, fwiou the IoU weighted by true pixels. 0 to 1, higher is better. classes is how many
-    are behind miou, pixels and ignored_pixels those judged and void.
+    that over all of them but the ignored ones, 0 for one that occurs nowhere. dice is the mean over
+    the classes of miou, mean_accuracy the mean recall over those in the truth, pixel_accuracy the
+    share of right pixels, fwiou the IoU weighted by true pixels. 0 to 1, higher is better. classes
+    is how many are behind miou, pixels and ignored_pixels those judged and void.
 
     Void pixels are left out altogether; a pixel without answer is wrong, but no false positive. A
     class that occurs on neither side is undefined, never 0 or 1, except in miou_all. `pooled` (the
