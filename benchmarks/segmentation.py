@@ -5,11 +5,11 @@
 Times, on 480x640 maps of ellipses: the confusion matrix of 40 classes against torchmetrics' default
 call (and without its checks), scikit-learn and a plain numpy.bincount, once more where every pixel
 differs from its neighbour; panoptic quality, also of ragged outlines and large ids, against
-panopticapi's algorithm in plain form, which starts from colours, and from ids; boundary F against scikit-image's dilation with a disk; mask AP
-of 40 frames against pycocotools. Each group runs in this process on one thread, taking turns, so
-that ratios hold when the machine is busy. Prints medians, ratios and whether the numbers agree;
-fails when they do not. Peers that are not installed are left out: torch, torchmetrics,
-scikit-learn, scikit-image, pycocotools.
+panopticapi's algorithm in plain form, which starts from colours, and from ids; boundary F against
+scikit-image's dilation with a disk; mask AP of 40 frames against pycocotools. Each group runs in
+this process on one thread, taking turns, so that ratios hold when the machine is busy. Prints
+medians, ratios and whether the numbers agree; fails when they do not. Peers that are not installed
+are left out: torch, torchmetrics, scikit-learn, scikit-image, pycocotools.
 """
 
 from __future__ import annotations

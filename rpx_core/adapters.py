@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError, ModelError, first_few
+from rpx_core.errors import AdapterError, ModelError, first_few, kind_of
 
 
 def image_size(sample: Sample) -> tuple[int, int]:
@@ -47,12 +47,12 @@ def as_array(answer: Any, expected: str) -> NDArray[Any]:
         array = np.asarray(_to_host(answer))
     except (TypeError, ValueError, RuntimeError) as error:
         raise AdapterError(
-            f"a {type(answer).__name__} that is no array ({error}); {expected} was expected",
+            f"{kind_of(answer)} that is no array ({error}); {expected} was expected",
             hint="rows of unequal length, or a tensor of a type that numpy lacks: try .float()",
         ) from error
     if array.dtype.kind not in "biuf":
         raise AdapterError(
-            f"a {type(answer).__name__} of dtype {array.dtype}; {expected} was expected",
+            f"{kind_of(answer)} of dtype {array.dtype}; {expected} was expected",
             hint="every element must be a number; drop None, texts and objects",
         )
     return array

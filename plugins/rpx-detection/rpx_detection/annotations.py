@@ -41,9 +41,16 @@ def load_truth(record: Record, files: Files, rule: LabelRule) -> DetectionGround
     entries = [_parse_entry(raw, f"{where}[{number}]") for number, raw in enumerate(listed)]
     areas = [_box_area(entry) if entry.area is None else entry.area for entry in entries]
     negatives = load_labels(record, "negative_labels", rule)
+    labels = tuple(normalise(entry.label, rule) for entry in entries)
+    both = sorted(set(labels) & set(negatives or ()))
+    if both:
+        raise ManifestError(
+            f"sample {record.id}: {both[0]!r} is annotated, and in negative_labels as absent",
+            hint="remove it from one of the two",
+        )
     return DetectionGroundTruth(
         boxes=np.array([entry.box for entry in entries], np.float64).reshape(-1, 4),
-        labels=tuple(normalise(entry.label, rule) for entry in entries),
+        labels=labels,
         crowd=np.array([entry.crowd for entry in entries], np.bool_),
         ignore=np.array([entry.ignore for entry in entries], np.bool_),
         area=np.array(areas, np.float64),

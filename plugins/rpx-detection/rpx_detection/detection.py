@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from rpx_core.contracts import Frame, Picture, Sample, Task
-from rpx_core.errors import ConfigError, ManifestError, ModelError
+from rpx_core.errors import ConfigError, ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
@@ -89,7 +89,7 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
             )
         if not isinstance(prediction, StoredDetections):
             raise ModelError(
-                f"sample {sample.id}: the prediction is a {type(prediction).__name__}; a "
+                f"sample {sample.id}: the prediction is {kind_of(prediction)}; a "
                 "DetectionPrediction was expected"
             )
         found = canonical_detections(prediction, sample, self._rule, sample.query.vocabulary)
@@ -118,10 +118,14 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
             )
         unknown = sorted(set(truth.labels) - set(vocabulary))
         if vocabulary and unknown:
+            folded = {normalise(label, "casefold") for label in vocabulary}
+            only_case = self._rule == "exact" and normalise(unknown[0], "casefold") in folded
             raise ManifestError(
                 f"sample {record.id}: label {unknown[0]!r} is not in the vocabulary of "
                 f"{len(vocabulary)} classes",
-                hint="add it there; or --set options.labels='\"casefold\"' if only case differs",
+                hint="only case or blanks differ: --set options.labels='\"casefold\"'"
+                if only_case
+                else "add it there, or remove its boxes",
             )
 
 

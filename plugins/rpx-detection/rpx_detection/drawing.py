@@ -22,6 +22,7 @@ _Corners = tuple[float, float, float, float]
 RIGHT: Colour = (0, 158, 115)
 MISSED: Colour = (230, 159, 0)
 WRONG: Colour = (213, 94, 0)
+UNCOUNTED: Colour = (150, 150, 150)
 # Okabe and Ito's colours, which most kinds of colour vision tell apart.
 _PALETTE: tuple[Colour, ...] = (
     (0, 114, 178),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rpx_core.adapters import as_array, image_size
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_detection.boxes import Boxes, Layout, Space, to_pixels
 from rpx_detection.labels import LabelRule, find_fault, normalise
 from rpx_detection.types import DetectionPrediction, VisualGroundingPrediction
@@ -95,7 +95,7 @@ def _labels(value: Any, sample: Sample, vocabulary: Sequence[str]) -> list[str]:
         labels = []
     if not isinstance(labels, list | tuple):
         raise ModelError(
-            f"sample {sample.id}: predicted labels are a {type(value).__name__}; a list of class "
+            f"sample {sample.id}: predicted labels are {kind_of(value)}; a list of class "
             "names was expected"
         )
     if labels and vocabulary and all(type(label) is int for label in labels):

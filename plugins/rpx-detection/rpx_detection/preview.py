@@ -10,6 +10,7 @@ from rpx_detection.confusion import pair_by_place
 from rpx_detection.drawing import (
     MISSED,
     RIGHT,
+    UNCOUNTED,
     WRONG,
     Image,
     Mark,
@@ -17,6 +18,7 @@ from rpx_detection.drawing import (
     colour_of,
     draw,
 )
+from rpx_detection.evidence import ignored_objects
 from rpx_detection.types import (
     DetectionGroundTruth,
     DetectionPrediction,
@@ -24,6 +26,7 @@ from rpx_detection.types import (
     VisualGroundingPrediction,
 )
 
+ERRORS = "errors: dashed orange missed, red wrong, green right"
 MORE_SHOWN = 4
 """Detections that are drawn beyond one per object, best first; all would hide the image."""
 IOU = 0.5
@@ -40,10 +43,7 @@ def draw_detections(
     if rgb is None:
         return []
     best = _best(prediction, len(truth.labels) + MORE_SHOWN)
-    objects = [
-        Mark(as_box(box), label, colour_of(label))
-        for box, label in zip(truth.boxes, truth.labels, strict=True)
-    ]
+    objects = _objects(truth)
     found = [
         Mark(as_box(box), f"{label} {score:.2g}", colour_of(label))
         for box, score, label in zip(best.boxes, best.scores, best.labels, strict=True)
@@ -52,7 +52,7 @@ def draw_detections(
         Picture("rgb", rgb),
         Picture("ground truth", draw(rgb, objects)),
         Picture("prediction", draw(rgb, found)),
-        Picture("errors", draw(rgb, _errors(truth, best))),
+        Picture(ERRORS, draw(rgb, _errors(truth, best))),
     ]
 
 
@@ -77,6 +77,20 @@ def draw_grounding(
         Picture("ground truth", draw(rgb, targets, said)),
         Picture("prediction", draw(rgb, [*missed, *answer], truth.text)),
     ]
+
+
+def _objects(truth: DetectionGroundTruth) -> list[Mark]:
+    """Crowds and ignored objects are grey: they are neither required nor penalised."""
+    count = len(truth.labels)
+    crowds = np.zeros(count, np.bool_) if truth.crowd is None else truth.crowd
+    marks = []
+    for box, label, crowd, ignored in zip(
+        truth.boxes, truth.labels, crowds, ignored_objects(truth), strict=True
+    ):
+        note = " (crowd)" if crowd else " (ignored)" if ignored else ""
+        colour = UNCOUNTED if ignored else colour_of(label)
+        marks.append(Mark(as_box(box), f"{label}{note}", colour))
+    return marks
 
 
 def _best(prediction: DetectionPrediction, count: int) -> DetectionPrediction:

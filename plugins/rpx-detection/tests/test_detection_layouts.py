@@ -16,6 +16,7 @@ from rpx_detection.layouts.coco import CocoOptions, open_coco
 from rpx_detection.layouts.yolo import YoloOptions, open_yolo
 from rpx_detection.metrics.average_precision import CocoDetection
 from rpx_detection.types import DetectionQuery
+from tests.commands import rpx
 
 PICTURE = encode_png(np.zeros((240, 320, 3), np.uint8))
 TASK = ObjectDetection(ObjectDetectionOptions())
@@ -65,8 +66,8 @@ def test_coco_folder_is_indexed_in_the_order_of_image_ids(coco):
     assert (second.labels, second.crowd.tolist()) == (("dog",), [True])
     assert samples["000007"].query.vocabulary == ("car", "dog")
     assert samples["000007"].metadata == {"image_id": 7}
-    assert any("1 instances whose box has no area" in text for text in manifest.warnings)
-    assert any("2 instances have no area of their own" in text for text in manifest.warnings)
+    assert any("1 instance left out, for the box has no area" in text for text in manifest.warnings)
+    assert any("2 instances without an area" in text for text in manifest.warnings)
 
 
 def test_lvis_lists_become_labels(coco):
@@ -131,6 +132,16 @@ def answers(root, results, **sample_fields):
         for name, sample in samples.items()
         for found in model.predict([replace(sample, **sample_fields)])
     }
+
+
+def test_images_behind_links_that_leave_the_root_are_refused_at_once(coco, tmp_path_factory):
+    root, _ = coco
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    folder = root / "val2017"
+    folder.rename(elsewhere / "val2017")
+    folder.symlink_to(elsewhere / "val2017")
+    refused = rpx(root, "data", "index", "coco", str(root), expect=2)
+    assert "2 images lie outside it, behind links: val2017/" in refused["error"]["message"]
 
 
 def test_coco_results_answer_every_image(coco):
@@ -202,7 +213,7 @@ def test_yolo_folder_is_indexed_with_backgrounds(yolo):
     assert truth.labels == ("box", "mug")
     assert samples["val/frame_10"].ground_truth.labels == ()
     assert samples["val/frame_2"].query.vocabulary == ("mug", "box")
-    assert manifest.warnings == ("1 files without counterpart: labels/val/lonely.txt",)
+    assert manifest.warnings == ("1 file without counterpart: labels/val/lonely.txt",)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +238,9 @@ def test_class_names_are_read_from_yaml(yolo, text):
         ("data.yaml", "names:\n  0: mug\n  2: box\n", "skips some"),
         ("labels/val/frame_2.txt", "2 0.5 0.5 0.1 0.1", "line 1: class 2 is not one of the 2"),
         ("labels/val/frame_2.txt", "0 0.5 0.5 0.1", "4 numbers"),
-        ("labels/val/frame_2.txt", "0 0.5 0.5 0.1 nan", "5 numbers"),
+        ("labels/val/frame_2.txt", "0 0.5 0.5 0.1 nan", "line 1: 'nan' is no finite number"),
+        ("labels/val/frame_2.txt", "0.0 0.5 0.5 0.1 0.1", "the class is '0.0'; a whole number"),
+        ("labels/val/frame_2.txt", "\n0 0.5 0.5 0 0.1", "line 2: width 0 and height 0.1"),
         ("labels/val/frame_2.txt", "mug 0.5 0.5 0.1 0.1", "line 1"),
         ("labels/val/frame_2.txt", b"\xff\xfe", "not UTF-8"),
         ("images/val/frame_2.png", b"nothing", "frame_2.png"),

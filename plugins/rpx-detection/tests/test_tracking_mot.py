@@ -120,10 +120,10 @@ def test_the_content_of_the_truth_is_part_of_the_dataset(tmp_path):
         ("4,1,1,1,5,5,1,1,1\n", "frames 4 to 4"),
         ("1,1,1,1,-5,5,1,1,1\n", "frame 1, id 1 has a negative width"),
         ("1,1,1,1,5\n", "has 5 columns"),
-        ("1,1,a,1,5,5,1,1,1\n", "lines of numbers"),
-        ("1,1,1,1,5,5,1,1,1\n1,2,3\n", "lines of numbers"),
+        ("1,1,a,1,5,5,1,1,1\n", "no finite number"),
+        ("1,1,1,1,5,5,1,1,1\n1,2,3\n", "3 columns after lines of 9"),
         ("1,1.5,1,1,5,5,1,1,1\n", "whole numbers"),
-        ("1,1,nan,1,5,5,1,1,1\n", "not finite"),
+        ("1,1,nan,1,5,5,1,1,1\n", "no finite number"),
     ],
 )
 def test_a_bad_truth_file_is_named(tmp_path, truth, message):
@@ -246,3 +246,24 @@ def test_a_sequence_without_a_file_is_an_error(tmp_path):
     model = PredictionFolder(tmp_path, ObjectTracking(ObjectTrackingOptions()))
     with pytest.raises(ModelError, match=r"no file walk\.txt has its sequence"):
         model.predict([Sample("walk_1", sequence="walk", frame=1)])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,1,1,1,5,5\n\n1,2,x,1,5,5\n", "line 3: 'x' is no finite number"),
+        ("1,1,1,1,5,5\n1,2,1,1,5,nan\n", "line 2: 'nan' is no finite number"),
+        ("1,1,1,1,5,5\n1,2,1,1,5\n", "line 2: 5 columns after lines of 6"),
+    ],
+)
+def test_a_bad_line_is_named_without_the_words_of_numpy(text, words):
+    with pytest.raises(ManifestError) as caught:
+        parse_mot(text.encode(), "a.txt")
+    assert str(caught.value) == f"a.txt, {words}"
+
+
+def test_a_sequence_that_does_not_say_its_length_is_not_lost(tmp_path):
+    write_sequence(tmp_path)
+    (write_sequence(tmp_path, "MOT17-04-SDP") / "seqinfo.ini").unlink()
+    with pytest.raises(ManifestError, match=r"MOT17-04-SDP have gt/gt\.txt but no seqinfo\.ini"):
+        open_mot(MotOptions(root=tmp_path), tmp_path)

@@ -10,6 +10,7 @@ from rpx_core.errors import ManifestError, ModelError
 from rpx_core.files import Files
 from rpx_core.images import encode_png
 from rpx_core.manifest import build_manifest
+from rpx_detection.tracking.preview import ERRORS
 from rpx_detection.tracking.task import ObjectTracking, ObjectTrackingOptions
 from rpx_detection.tracking.types import Tracklet, TrackletPrediction
 
@@ -100,7 +101,7 @@ def test_given_detections_are_in_the_query(tmp_path):
         ({"boxes": [{**CUP, "ignore": "yes"}]}, "true or false"),
         ({"boxes": [{**CUP, "trackid": 3}]}, "unknown key 'trackid'"),
         ({"boxes": {"a": 1}}, "is a dict; a list"),
-        ({"boxes": [3]}, "entry 0: is a int"),
+        ({"boxes": [3]}, "entry 0: is an int"),
         ({"boxes": "missing.json"}, "missing.json"),
     ],
 )
@@ -155,7 +156,7 @@ def test_rw064_the_same_id_twice_names_sequence_frame_and_id():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "is a NoneType; a list of objects"),
+        (None, "is None; a list of objects"),
         ("tracks", "is a str"),
         ({"track_id": 1, "box": [0, 0, 1, 1]}, "is a dict; a list of objects"),
         ([{"box": [0, 0, 1, 1]}], "track 0: `track_id` is None"),
@@ -220,7 +221,7 @@ def test_preview_shows_misses_and_false_alarms(tmp_path):
     sample = load(tmp_path, rgb="rgb.png", boxes=[CUP, far])
     prediction = TASK.validate([{"track_id": 5, "box": [60, 20, 90, 60]}], sample)
     pictures = TASK.preview(Frame(sample, sample.ground_truth, prediction))
-    assert [p.caption for p in pictures] == ["rgb", "ground truth", "prediction", "errors"]
+    assert [p.caption for p in pictures] == ["rgb", "ground truth", "prediction", ERRORS]
     np.testing.assert_array_equal(pictures[0].image, grey)
     images = [picture.image for picture in pictures[1:]]
     assert all(image.dtype == np.uint8 and image.ndim == 3 for image in images)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rpx_core.adapters import function_name
 from rpx_core.contracts import Runtime, Sample
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_pose.answers import check_answer, read_answer
 from rpx_pose.matches import check_matches, read_matches
 from rpx_pose.models.images import pair_images
@@ -123,6 +123,4 @@ def _name_parts(answer: Any) -> RelativePosePrediction:
         return read_answer(answer)
     if isinstance(answer, tuple) and len(answer) == 2:
         return RelativePosePrediction(*answer)
-    raise ModelError(
-        f"a {type(answer).__name__}; a mapping, (rotation, translation) or None was expected"
-    )
+    raise ModelError(f"{kind_of(answer)}; a mapping, (rotation, translation) or None was expected")

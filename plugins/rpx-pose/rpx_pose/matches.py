@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.adapters import as_array
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_pose.types import KeypointCorrespondencePrediction
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ def read_matches(answer: Any) -> KeypointCorrespondencePrediction:
     if isinstance(answer, tuple) and len(answer) in (2, 3):
         return KeypointCorrespondencePrediction(*answer)
     raise ModelError(
-        f"a {type(answer).__name__} was returned; (points0, points1), with scores or without, a "
+        f"{kind_of(answer)} was returned; (points0, points1), with scores or without, a "
         "mapping of these, or None was expected"
     )
 

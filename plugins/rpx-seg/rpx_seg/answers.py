@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.adapters import as_array
-from rpx_core.errors import AdapterError, first_few
+from rpx_core.errors import AdapterError, count_of, first_few
 from rpx_seg.types import SegmentationPrediction
 
 _PARTS = ("mask", "scores", "labels", "ids")
@@ -77,7 +77,8 @@ def _by_segment(values: Any, ids: list[int], what: str) -> Mapping[int, Any] | N
         listed = as_array(values, "a list of scores").reshape(-1).tolist()
     if len(listed) != len(ids):
         raise AdapterError(
-            f"{len(listed)} {what} for the {len(ids)} segments {first_few(list(map(str, ids)))}",
+            f"{count_of(len(listed), what[:-1])} for {count_of(len(ids), 'segment')}: "
+            f"{first_few(list(map(str, ids)))}",
             hint=f"give one for each, or `ids` to say whose {what} they are",
         )
     return dict(zip(ids, listed, strict=True))

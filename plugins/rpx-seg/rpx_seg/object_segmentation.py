@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Frame, Picture, Sample, Task
-from rpx_core.errors import ModelError, first_few
+from rpx_core.errors import ModelError, first_few, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
@@ -164,7 +164,7 @@ def _complete(
         return None
     if not isinstance(values, Mapping):
         raise ModelError(
-            f"sample {sample.id}: {what}s are a {type(values).__name__}; a mapping from segment id "
+            f"sample {sample.id}: {what}s are {kind_of(values)}; a mapping from segment id "
             "was expected"
         )
     missing = [str(i) for i in ids if i not in values]
@@ -189,7 +189,7 @@ def _score(value: Any, segment: int, sample: Sample) -> float:
         score = float(value)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"sample {sample.id}: the score of segment {segment} is a {type(value).__name__}"
+            f"sample {sample.id}: the score of segment {segment} is {kind_of(value)}"
         ) from error
     if not math.isfinite(score):
         raise ModelError(f"sample {sample.id}: the score of segment {segment} is {score}")

@@ -111,6 +111,21 @@ def test_ids_above_eight_bits_stay_apart():
     assert values(MASKS, (mask, mask))["miou"] == 1
 
 
+# RW-034: J of a video is `miou` averaged over its frames. A frame that is empty on both sides is
+# undefined, which leaves the mean where J's 1 would, but counts nowhere; a ghost costs as there. No
+# frame is given to a segmentation model, so none is left out.
+def test_ghosts_on_frames_without_the_object_cost():
+    seen, empty, ghost = row(s1=range(4)), row(), row(s1=range(5))
+
+    def frames(middle):
+        pairs = [(seen, seen), (empty, middle), (seen, seen)]
+        return [values(MASKS, pair)["miou"] for pair in pairs]
+
+    assert frames(empty) == [1, None, 1]
+    assert frames(ghost) == [1, 0, 1]
+    assert np.mean(frames(ghost)) == pytest.approx(0.666666667)
+
+
 # RW-033
 def test_predictions_on_void_are_not_false():
     truth = row(s1=range(4), void=range(4, 10))

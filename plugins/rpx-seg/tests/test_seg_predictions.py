@@ -53,7 +53,7 @@ TASKS = [(instance(), instance_sample()), (semantic(), semantic_sample())]
     ("mask", "words"),
     [
         (MASK.tolist(), "is a list"),
-        (None, "is a NoneType"),
+        (None, "is None"),
         (MASK.astype(np.float32), "dtype float32"),
         (MASK.astype("U3"), "dtype <U3"),
         (np.stack([MASK] * 3, axis=2), r"shape \(2, 3, 3\)"),
@@ -149,7 +149,7 @@ def test_scores_of_segments_that_scaling_loses_are_left_out():
     ("answer", "words"),
     [
         (None, "returned None; a mask of ids"),
-        ((MASK, [0.5]), "returned 1 scores for the 2 segments 3, 700"),
+        ((MASK, [0.5]), "returned 1 score for 2 segments: 3, 700"),
         ((MASK,), "returned a tuple of 1"),
         ({"masks": MASK}, "returned a dict of masks; `mask` and"),
         (MASK * 0.5, "returned float64; whole ids"),
@@ -249,9 +249,15 @@ def test_labels_are_read_as_numpy_stores_text():
         (npz(mask=MASK, ids=np.arange(2), other=MASK), "holds the arrays ids, mask, other"),
         (npz(mask=MASK, ids=np.array([3, 3])), "different whole numbers"),
         (npz(mask=MASK, ids=np.array([3.0])), "different whole numbers"),
-        (npz(mask=MASK, ids=np.arange(2), scores=np.ones(3)), "`scores` is float64"),
-        (npz(mask=MASK, ids=np.arange(2), labels=np.ones((2, 3))), "`labels` is float64"),
-        (npz(mask=MASK, ids=np.arange(2), labels=np.array(["mug"])), "`labels` is <U3"),
+        (npz(mask=MASK, ids=np.arange(2), scores=np.ones(3)), r"`scores` has shape \(3,\)"),
+        (
+            npz(mask=MASK, ids=np.arange(2), labels=np.ones((2, 3))),
+            "labels. are float64",
+        ),
+        (
+            npz(mask=MASK, ids=np.arange(2), labels=np.array(["mug"])),
+            r"`labels` has shape \(1,\)",
+        ),
         (npz(mask=MASK, ids=np.arange(1), labels=np.array([b"mug"])), "only integers"),
         (npz(mask=MASK.astype(float), ids=np.arange(1)), "`mask` is float64"),
         (npz(mask=MASK, ids=np.array(["a"])), "only integers"),

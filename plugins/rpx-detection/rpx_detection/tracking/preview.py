@@ -11,8 +11,8 @@ from rpx_detection.boxes import Boxes, pairwise_iou
 from rpx_detection.drawing import (
     MISSED,
     RIGHT,
+    UNCOUNTED,
     WRONG,
-    Colour,
     Image,
     Mark,
     as_box,
@@ -23,7 +23,7 @@ from rpx_detection.tracking.assignment import solve
 from rpx_detection.tracking.selection import find_excused
 from rpx_detection.tracking.types import Tracklet, TrackletGroundTruth, TrackletPrediction
 
-UNCOUNTED: Colour = (150, 150, 150)
+ERRORS = "errors: dashed orange missed, red false, green right, grey not counted"
 _MATCH_IOU = 0.5
 
 
@@ -46,7 +46,7 @@ def draw_preview(
         Picture("rgb", rgb),
         Picture("ground truth", draw(rgb, objects)),
         Picture("prediction", draw(rgb, _in_own_colours(prediction.tracks))),
-        Picture("errors", draw(rgb, _errors(truth, prediction.tracks))),
+        Picture(ERRORS, draw(rgb, _errors(truth, prediction.tracks))),
     ]
 
 
