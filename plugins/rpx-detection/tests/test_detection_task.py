@@ -224,7 +224,7 @@ def test_anything_else_than_detections_is_refused():
 
 def test_predictions_survive_their_file_bit_for_bit():
     boxes = np.array([[0.1, 1 / 3, 2e-300, 5e300], [-0.0, 1, 2, 3]])
-    written = predicted(boxes, np.array([0.1, -7e-17]), ('杯 "mug"', ""))
+    written = predicted(boxes, np.array([0.1, -7e-17]), ('杯 "mug"', "Mug "))
     data = TASK.write_prediction(written)
     found = TASK.validate(TASK.read_prediction(data, "s7.json"), sample_with())
     assert found.boxes.tobytes() == written.boxes.tobytes()
