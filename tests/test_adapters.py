@@ -58,7 +58,7 @@ def test_a_picture_is_an_array() -> None:
         ([[1], [1, 2]], "a list that is no array", "rows of unequal length"),
         (np.array([None]), "a ndarray of dtype object; a mask was expected", "must be a number"),
         ("mask", "a str of dtype <U4", "must be a number"),
-        (object(), "a object of dtype object", "must be a number"),
+        (object(), "an object of dtype object", "must be a number"),
     ],
 )
 def test_what_is_no_array_is_refused_with_the_next_step(answer: Any, words: str, hint: str) -> None:

@@ -173,7 +173,7 @@ def _stability(number: Number | None) -> Score:
             value=None,
             better="higher",
             coverage=0.0,
-            reason="none is defined for this task, or the metrics of this run leave it out",
+            reason="not defined for this task, or left out of the metrics of this run",
         )
     pairs = number.n + number.undefined + number.failed
     return Score(
