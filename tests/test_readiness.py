@@ -293,5 +293,5 @@ def test_temporal_stability_without_pairs_or_metric_is_null() -> None:
     missing = scores("rpx-2", EXAMPLE)["ts"]
     assert (missing.value, missing.coverage) == (None, 0)
     assert (
-        missing.reason == "none is defined for this task, or the metrics of this run leave it out"
+        missing.reason == "not defined for this task, or left out of the metrics of this run"
     )
