@@ -8,7 +8,7 @@ camera-to-world.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
@@ -23,6 +23,7 @@ from rpx_core.errors import TruthWithheldError
 if TYPE_CHECKING:
     from rpx_core.files import Files
     from rpx_core.records import Record
+    from rpx_core.shared_files import SharedFormat
 
 Truth = TypeVar("Truth")
 Prediction = TypeVar("Prediction")
@@ -287,38 +288,6 @@ class Picture:
 
     caption: str
     image: NDArray[np.uint8]
-
-
-class SharedAnswers(Protocol):
-    """The predictions of many samples, as one file has them."""
-
-    @property
-    def owners(self) -> Collection[str]:
-        """Whom the file speaks of, as `SharedFormat.owner` names them."""
-        ...
-
-    def of(self, sample: Sample) -> Any:
-        """The prediction of a sample; the empty one where the file says nothing of it."""
-        ...
-
-
-class SharedFormat(Protocol):
-    """A file format that holds the predictions of many samples: COCO results, MOTChallenge."""
-
-    def holds(self, name: str, head: bytes) -> bool:
-        """Whether a file is of this format, by its name and first bytes."""
-        ...
-
-    def owner(self, sample: Sample | Record) -> str | None:
-        """What stands for a sample in such files (its sequence, its image id), if anything does.
-
-        A file that is named so is of that owner alone.
-        """
-        ...
-
-    def read(self, data: bytes, name: str) -> SharedAnswers:
-        """What a file says; raises ManifestError naming what breaks the format."""
-        ...
 
 
 class Task(ABC, Generic[Truth, Prediction]):

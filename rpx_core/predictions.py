@@ -14,9 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from rpx_core.contracts import Sample, SharedAnswers, Task
+from rpx_core.contracts import Sample, Task
 from rpx_core.errors import ModelError, first_few
 from rpx_core.files import Files, open_file
+from rpx_core.shared_files import SharedAnswers
 
 MAX_STEM = 200
 """File systems allow 255 bytes for a name; endings and temporary names need some."""
