@@ -21,7 +21,7 @@ from rpx_core.report import Failure
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found."""
+    """What a check found: different samples, however many tasks read them, and all problems."""
 
     samples: int
     problems: tuple[str, ...]
@@ -58,20 +58,24 @@ def check_dataset(
     if options and len(wanted) > 1:
         raise ConfigError("options are those of one task", hint="say which one with --task")
     problems: list[str] = list(manifest.warnings)
-    samples = 0
+    samples: set[str] = set()
     for name in wanted:
         part = resolve_part(host.find("task", name), options or {}, field_name="options")
-        for problem in _problems(manifest, part.build(), name):
-            samples += 1
+        for identifier, problem in _problems(manifest, part.build(), name):
+            samples.add(identifier)
             if problem is not None:
                 problems.append(problem)
-    return Checked(samples, tuple(problems), tuple(wanted), describe_depth(manifest))
+    return Checked(len(samples), tuple(problems), tuple(wanted), describe_depth(manifest))
 
 
-def _problems(manifest: Manifest, task: Task[Any, Any], name: str) -> Iterator[str | None]:
+def _problems(
+    manifest: Manifest, task: Task[Any, Any], name: str
+) -> Iterator[tuple[str, str | None]]:
+    """Each sample's id, and what is wrong with it, if anything."""
     files = manifest.files
     for entries in manifest.sequences().values():
         for record in task.arrange(manifest.records(entries), files):
             declared = files.declaring(record.checksums)
             found = guarded("load", partial(task.load, record, declared))
-            yield (f"{record.id} ({name}): {found.text}" if isinstance(found, Failure) else None)
+            told = f"{record.id} ({name}): {found.text}" if isinstance(found, Failure) else None
+            yield record.id, told

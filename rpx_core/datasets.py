@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rpx_core.config import Data
 from rpx_core.contracts import Difficulty
-from rpx_core.errors import ConfigError, PluginError
+from rpx_core.errors import ConfigError, ManifestError, PluginError, count_of, first_few
+from rpx_core.folders import leaving
 from rpx_core.host import Host, Offer
 from rpx_core.isolation import call_plugin
 from rpx_core.manifest import Entry, Manifest, read_manifest
@@ -91,7 +93,22 @@ def index_layout(host: Host, name: str, options: dict[str, Any]) -> Manifest:
             f"{name} is a dataset, not a layout of folders",
             hint=f"layouts: {', '.join(layouts) or 'none is installed'}",
         )
-    return open_dataset(host, Data(name=offer.full_name, options=options))
+    manifest = open_dataset(host, Data(name=offer.full_name, options=options))
+    _refuse_links_out(manifest)
+    return manifest
+
+
+def _refuse_links_out(manifest: Manifest) -> None:
+    """Say at once what no run would read: images that links lead out of the root."""
+    records = chain.from_iterable(map(manifest.records, manifest.sequences().values()))
+    outside = leaving(manifest.root, (record.rgb for record in records if record.rgb))
+    if outside:
+        raise ManifestError(
+            f"{manifest.root}: {count_of(len(outside), 'image')} lie outside it, behind links: "
+            f"{first_few(outside, 3)}",
+            hint="runs read nothing outside the root: copy the images there, or index the folder "
+            "that holds both",
+        )
 
 
 def is_manifest_path(data: Data) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from rpx_core.contracts import Aggregate, Metric, Output
+from rpx_core.contracts import Aggregate, CountTable, Metric, Output
 from rpx_core.guard import guarded
 from rpx_core.journal import StoredRow
 from rpx_core.measure import evaluate
@@ -80,6 +80,7 @@ class _Pooled:
     states: int
     reason: str
     doubt: str | None = None
+    state: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,19 @@ class Folded:
         return self._pooled.doubt if hasattr(self.metric, "doubt") else None
 
     @cached_property
+    def tables(self) -> Mapping[str, CountTable]:
+        """The counts behind pooled values by output, where the metric has any."""
+        state = self._pooled.state if hasattr(self.metric, "tables") else None
+        if state is None:
+            return {}
+        found = guarded("measure", lambda: dict(self.metric.tables(state)))  # type: ignore[attr-defined]  # optional, see above
+        if isinstance(found, Failure):
+            self.states.note(self.label, found)
+            return {}
+        tables: Mapping[str, CountTable] = found
+        return tables
+
+    @cached_property
     def failed(self) -> int:
         """Rows without numbers."""
         return len(self.rows) - len(self._kept)
@@ -136,13 +150,13 @@ class Folded:
         if isinstance(found, Failure):
             self.states.note(self.label, found)
             return _Pooled(nothing, (), len(states), f"{found.error}: {found.message}")
-        (values, infinite), doubt = found
+        (values, infinite), doubt, state = found
         reason = "undefined for the pooled evidence"
-        return _Pooled(values, infinite, len(states), reason, doubt)
+        return _Pooled(values, infinite, len(states), reason, doubt, state)
 
-    def _evaluate(self, state: Any) -> tuple[Any, str | None]:
+    def _evaluate(self, state: Any) -> tuple[Any, str | None, Any]:
         doubt = getattr(self.metric, "doubt", None)
-        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None
+        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None, state
 
     @cached_property
     def _scenes(self) -> list[Folded]:
@@ -170,8 +184,20 @@ class Folded:
         pooled = self._pooled
         value, is_infinite = pooled.values[name], name in pooled.infinite
         reason = None if value is not None else "infinite" if is_infinite else pooled.reason
-        undefined = len(self._kept) - pooled.states
-        return Value(value, pooled.states, undefined, self.failed, int(is_infinite), reason)
+        n = self._behind(name)
+        undefined = len(self._kept) - n
+        return Value(value, n, undefined, self.failed, int(is_infinite), reason)
+
+    def _behind(self, name: str) -> int:
+        """How many rows a pooled value rests on.
+
+        Where a row has a value of its own, one without it adds nothing: it has no referent, no
+        pixel of the class. Where only the whole has one (AP), every row counts.
+        """
+        if "sample" not in self.metric.outputs[name].aggregates:
+            return self._pooled.states
+        values = self._values(name)
+        return len(values.finite) + values.infinite
 
     def _group_mean(self, name: str) -> Value:
         if self._kept and all(row.row.scene is None for row in self._kept):

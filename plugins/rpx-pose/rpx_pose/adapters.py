@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.adapters import function_name
 from rpx_core.contracts import Runtime, Sample
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_pose.answers import check_answer, read_answer
 from rpx_pose.matches import check_matches, read_matches
 from rpx_pose.models.images import pair_images
@@ -105,12 +106,12 @@ def wrap_pose(
     function: PairFunction, options: NumpyPoseOptions, runtime: Runtime
 ) -> NumpyPoseModel:
     """The function as a pose model, for the engine."""
-    return NumpyPoseModel(function, _name(function), options)
+    return NumpyPoseModel(function, function_name(function), options)
 
 
 def wrap_keypoints(function: PairFunction, options: None, runtime: Runtime) -> NumpyKeypointModel:
     """The function as a matcher, for the engine."""
-    return NumpyKeypointModel(function, _name(function))
+    return NumpyKeypointModel(function, function_name(function))
 
 
 def _name_parts(answer: Any) -> RelativePosePrediction:
@@ -122,10 +123,4 @@ def _name_parts(answer: Any) -> RelativePosePrediction:
         return read_answer(answer)
     if isinstance(answer, tuple) and len(answer) == 2:
         return RelativePosePrediction(*answer)
-    raise ModelError(
-        f"a {type(answer).__name__}; a mapping, (rotation, translation) or None was expected"
-    )
-
-
-def _name(function: PairFunction) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+    raise ModelError(f"{kind_of(answer)}; a mapping, (rotation, translation) or None was expected")
