@@ -52,13 +52,18 @@ class Measured(Stored):
 
     `values` has every output; an undefined one is null, an infinite best one is null and named
     in `infinite`. `state` points to the stored state: offset, length and CRC-32. `reason` says
-    why there is no state.
+    why there is no state, `reasons` why single outputs are undefined, where the metric tells.
     """
 
     values: Mapping[str, Finite | None] = Field(default_factory=dict)
     infinite: tuple[str, ...] = ()
     state: tuple[int, int, int] | None = None
     reason: str | None = None
+    reasons: Mapping[str, str] = Field(default_factory=dict)
+
+    def why_undefined(self, name: str) -> str | None:
+        """Why an output has no value, as far as the metric tells."""
+        return self.reasons.get(name, self.reason)
 
 
 class Row(Stored):
