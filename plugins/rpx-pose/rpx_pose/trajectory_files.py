@@ -101,10 +101,15 @@ def check_order(timestamps: Floats, *, name: str, error: type[RPXError] = Manife
     if back.size:
         first, second = timestamps[back[0]], timestamps[back[0] + 1]
         raise error(
-            f"{name}: timestamps are not sorted: pose {back[0] + 1} at {second:.9g} follows one at "
-            f"{first:.9g}",
+            f"{name}: timestamps are not sorted: pose {back[0] + 1} at {show_time(second)} follows "
+            f"one at {show_time(first)}",
             hint="sort the poses by time, in one unit",
         )
+
+
+def show_time(seconds: float) -> str:
+    """A timestamp with its microseconds, whatever its size; no zeros at the end."""
+    return f"{seconds:.6f}".rstrip("0").rstrip(".")
 
 
 def _read_euroc(lines: Sequence[tuple[int, str]], name: str) -> Trajectory:
