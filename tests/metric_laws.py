@@ -26,6 +26,11 @@ def measure_all(metric: Any, frames: Sequence[Frame]) -> list[Any]:
     return defined(metric.measure(*frame) for frame in frames)
 
 
+def values_of(metric: Any, state: Any) -> dict[str, float | None]:
+    """The numbers of a state, None where one is undefined."""
+    return dict(evaluate(metric, "metric", state).values)
+
+
 def defined(measured: Iterable[Any]) -> list[Any]:
     """What was measured, without what is undefined."""
     return [state for state in measured if state is not None and not isinstance(state, Undefined)]

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
-from rpx_pose.answers import check_answer, read_answer
+from rpx_pose.answers import check_answer, from_matrix, read_answer
 from rpx_pose.matches import check_matches, read_matches
 from rpx_pose.models.images import pair_images
 from rpx_pose.types import KeypointCorrespondencePrediction, RelativePosePrediction
@@ -37,7 +37,7 @@ class NumpyPoseModel:
     """Calls a function on both images of a pair and names what it returns.
 
     A mapping with `rotation` (3x3), `rotation_xyzw` or `rotation_wxyz`, and `translation`; a tuple
-    of a 3x3 rotation and a translation; or None where it finds no pose.
+    of a 3x3 rotation and a translation; a 4x4 pose; or None where it finds no pose.
     """
 
     task = "relative_camera_pose"
@@ -122,8 +122,11 @@ def _name_parts(answer: Any) -> RelativePosePrediction:
         return read_answer(answer)
     if isinstance(answer, tuple) and len(answer) == 2:
         return RelativePosePrediction(*answer)
+    if isinstance(answer, np.ndarray):
+        return from_matrix(answer)
     raise ModelError(
-        f"a {type(answer).__name__}; a mapping, (rotation, translation) or None was expected"
+        f"a {type(answer).__name__}; a mapping, (rotation, translation), a 4x4 array or None was "
+        "expected"
     )
 
 

@@ -57,6 +57,15 @@ def direction_angle(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.arctan2(sine, (a * b).sum(axis=-1)))
 
 
+def unit_vector(vector: Floats) -> Floats:
+    """A vector (3,) of any length at length 1; zero stays as it is."""
+    largest = float(np.abs(vector).max())
+    # Scaled first: the squares of very short or very long vectors leave the range of floats.
+    scaled = vector / largest if largest > 0 else vector
+    length = float(np.linalg.norm(scaled))
+    return scaled / length if length > 0 else scaled
+
+
 def rotations_from_quaternions(quaternions: Floats, *, order: QuaternionOrder) -> Floats:
     """Rotations (..., 3, 3) of quaternions (..., 4), which are normalised first.
 

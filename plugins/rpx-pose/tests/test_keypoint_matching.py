@@ -18,6 +18,7 @@ from rpx_pose.types import (
     KeypointCorrespondencePrediction,
     PairQuery,
 )
+from tests.metric_laws import values_of
 
 MATCHES = KeypointMatches(MatchOptions())
 IMAGE = np.zeros((480, 640, 3), np.uint8)
@@ -39,7 +40,7 @@ def matches(points0, points1) -> KeypointCorrespondencePrediction:
 
 def run(metric, true, found, sample=SAMPLE):
     state = metric.measure(sample, true, found)
-    return None if isinstance(state, Undefined) else metric.result(state)
+    return None if isinstance(state, Undefined) else values_of(metric, state)
 
 
 # The published example: errors 1 and 27.59.
@@ -219,7 +220,7 @@ def test_pairs_of_images_pool_their_points():
     few = MATCHES.measure(SAMPLE, truth([(0, 0)], [(0, 0)]), matches([(0, 0)], [(0, 0)]))
     starts = np.arange(3)[:, None] * np.array([[20.0, 0]])
     many = MATCHES.measure(SAMPLE, truth(starts, starts), matches(starts[:1], starts[:1] + 9))
-    pooled = MATCHES.result(fold([few, many]))
+    pooled = values_of(MATCHES, fold([few, many]))
     assert pooled["pck_1px"] == 0.25
     assert pooled["matches"] == 2
 

@@ -47,7 +47,8 @@ def test_function_that_names_its_quaternion_is_a_pose_model(runtime):
         ({"rotation": np.eye(3)}, "and `translation`"),
         ({"rotation_wxyz": [0, 0, 0, 0], "translation": [1, 0, 0]}, "zero"),
         ((np.eye(3), [1, 0]), "2 numbers"),
-        (np.eye(3), "ndarray"),
+        (np.eye(3), r"4x4 pose was expected, not shape \(3, 3\)"),
+        (3, "int"),
         ((np.diag([1, 1, -1]), [1, 0, 0]), "reflection"),
     ],
 )
@@ -57,6 +58,15 @@ def test_function_that_returns_something_else_is_told_so(answer, words):
         model.predict([pair_sample()])
     if "order" in words:
         assert "rotation_xyzw" in caught.value.hint
+
+
+def test_function_may_answer_a_4x4_pose(runtime):
+    pose = np.eye(4)
+    pose[:3, 3] = 1, 2, 3
+    (found,) = published.make_numpy_pose_model(lambda a, b: pose, name="m").predict([pair_sample()])
+    assert found.translation.tolist() == [1, 2, 3]
+    model = wrap_pose(lambda a, b: pose, NumpyPoseOptions(maps="a_to_b"), runtime)
+    assert model.predict([pair_sample()])[0].translation.tolist() == [-1, -2, -3]
 
 
 def test_function_may_answer_that_there_is_no_pose():

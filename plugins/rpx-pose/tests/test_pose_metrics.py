@@ -8,6 +8,7 @@ from rpx_core.state import fold
 from rpx_pose.metrics.pose_auc import PoseAuc
 from rpx_pose.metrics.pose_errors import PoseErrorOptions, RelativePoseErrors
 from rpx_pose.types import RelativePoseGroundTruth, RelativePosePrediction
+from tests.metric_laws import values_of
 
 SAMPLE = Sample("s")
 FORWARD = RelativePoseGroundTruth(np.eye(3), np.array([0.0, 0, 1]))
@@ -24,7 +25,7 @@ def turned(degrees: float, translation=(0.0, 0, 1), *, scale_known=True) -> Rela
 def run(metric, *pairs):
     states = [metric.measure(SAMPLE, truth, prediction) for truth, prediction in pairs]
     kept = [state for state in states if not isinstance(state, Undefined)]
-    return metric.result(fold(kept)) if kept else None
+    return values_of(metric, fold(kept)) if kept else None
 
 
 @pytest.fixture
