@@ -12,7 +12,6 @@ from rpx_core.errors import MetricError
 from rpx_core.report import Measured
 from rpx_core.state import encode_state
 
-
 UNTOLD = "undefined for this evidence"
 """The reason in a row whose metric gave none."""
 

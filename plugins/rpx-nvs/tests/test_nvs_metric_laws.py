@@ -94,7 +94,10 @@ def test_truth_as_prediction_is_perfect(metric, view):
     for state in measure_all(metric, [(truth, NovelViewSynthesisPrediction(truth.rgb))]):
         for name, value in metric.result(state).items():
             if metric.outputs[name].better is not None:
-                assert isinstance(value, Undefined) or value in (None, 100.0 if "equal100" in name else metric.outputs[name].best)
+                assert isinstance(value, Undefined) or value in (
+                    None,
+                    100.0 if "equal100" in name else metric.outputs[name].best,
+                )
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)

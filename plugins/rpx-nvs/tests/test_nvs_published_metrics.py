@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rpx_nvs.global_similarity import published_psnr, global_ssim
+from rpx_nvs.global_similarity import global_ssim, published_psnr
 from rpx_nvs.metrics.published import Published
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 

@@ -6,6 +6,7 @@ import pytest
 from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_nvs.metrics.stability import NvsStability
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
+from tests.metric_laws import values_of
 
 METRIC = NvsStability()
 INTRINSICS = np.array([[20.0, 0, 4], [0, 20.0, 2], [0, 0, 1]])
@@ -36,7 +37,7 @@ def frame(number, rgb, prediction, *, with_pose=True, **known):
 
 def score(*pairs, **known):
     frames = [frame(number, *images, **known) for number, images in enumerate(pairs)]
-    return METRIC.result(METRIC.measure(*frames))
+    return values_of(METRIC, METRIC.measure(*frames))
 
 
 def test_following_the_light_is_perfect_and_keeping_colours_scores_zero():

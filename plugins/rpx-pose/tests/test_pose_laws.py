@@ -171,5 +171,7 @@ def test_error_is_the_same_seen_from_the_other_camera(number):
         return RelativePoseGroundTruth(pose.rotation.T, -pose.rotation.T @ pose.translation)
 
     there = laws.values_of(metric, metric.measure(SAMPLE, truth, as_prediction(answer)))
-    back = laws.values_of(metric, metric.measure(SAMPLE, inverse(truth), as_prediction(inverse(answer))))
+    back = laws.values_of(
+        metric, metric.measure(SAMPLE, inverse(truth), as_prediction(inverse(answer)))
+    )
     assert back["rotation_error_deg"] == pytest.approx(there["rotation_error_deg"], abs=1e-6)

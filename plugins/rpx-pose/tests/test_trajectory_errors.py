@@ -132,7 +132,7 @@ def test_dropped_frames_and_keyframes_are_covered_and_a_few_poses_are_not():
 def test_coverage_does_not_depend_on_the_rate_of_either_side(rate, start, length):
     dense = np.arange(600 * rate) * 0.05 / rate
     gap = (dense < STAMPS[start]) | (dense > STAMPS[min(start + length, 599)])
-    at_truth = (STAMPS < STAMPS[start]) | (STAMPS > STAMPS[min(start + length, 599)])
+    at_truth = (STAMPS[start] > STAMPS) | (STAMPS[min(start + length, 599)] < STAMPS)
     expected = coverage(STAMPS, STAMPS[at_truth])
     assert coverage(STAMPS, dense[gap]) == pytest.approx(expected, abs=2.5 / 600)
     assert coverage(dense, STAMPS[at_truth]) == pytest.approx(expected, abs=2.5 / 600)

@@ -6,6 +6,7 @@ import pytest
 from rpx_core.contracts import Frame, Sample
 from rpx_core.errors import ManifestError, ModelError
 from rpx_pose.association import suspect_unit
+from rpx_pose.layouts.trajectories import TrajectoriesOptions, open_trajectories
 from rpx_pose.trajectory_files import read_timestamps, read_trajectory
 from rpx_pose.types import Trajectory, TrajectoryPrediction
 
@@ -144,6 +145,13 @@ def test_frames_without_a_pose_are_left_out_of_the_trajectory(folder):
     for number, keys in enumerate(({"pose": np.eye(4).tolist()}, {}, {"pose": np.eye(4).tolist()})):
         folder.add(id=f"s_clean_{number}", scene="s", phase=2, **keys)
     assert folder.load(TASK).ground_truth.timestamps.tolist() == [0, 2]
+
+
+def test_two_references_of_one_trajectory_are_both_named(tmp_path):
+    for name in ("walk_gt.txt", "walk-groundtruth.csv"):
+        (tmp_path / name).write_text(TUM)
+    with pytest.raises(ManifestError, match=r"walk-groundtruth\.csv and walk_gt\.txt.*'walk'"):
+        open_trajectories(TrajectoriesOptions(root=tmp_path), tmp_path)
 
 
 def test_an_estimate_that_leaves_out_a_part_is_noted(task):

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
 from rpx_core.state import Sum
-from rpx_nvs.global_similarity import published_psnr, global_ssim
+from rpx_nvs.global_similarity import global_ssim, published_psnr
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
 

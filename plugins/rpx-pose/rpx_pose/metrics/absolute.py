@@ -22,7 +22,6 @@ from rpx_pose.trajectory_errors import (
 )
 from rpx_pose.types import Trajectory, TrajectoryPrediction
 
-
 FEWEST_POSES = 3
 TOO_FEW = Undefined(f"fewer than {FEWEST_POSES} poses are associated with the truth")
 _STILL = Undefined("no scale can be fitted: one side does not move")

@@ -25,7 +25,6 @@ from rpx_pose.trajectory_files import (
 )
 from rpx_pose.types import Trajectory, TrajectoryPrediction, TrajectoryQuery
 
-
 _MOSTLY = 0.9
 """Coverage below which the report warns."""
 
@@ -167,7 +166,14 @@ def _load_truth(record: Record, files: Files) -> Trajectory:
                 "`poses` (a list) was expected, or frames with `pose`",
                 hint='for a file: {"id": "...", "trajectory": "groundtruth.txt"}',
             )
-        truth = Trajectory(np.stack([load_pose(pose, record, files) for pose in poses]))
+        truth = Trajectory(
+            np.stack(
+                [
+                    load_pose(pose, record, files, key=f"pose {number} of its {len(poses)}")
+                    for number, pose in enumerate(poses)
+                ]
+            )
+        )
     if record.has("timestamps"):
         truth = Trajectory(truth.poses, _load_timestamps(record, files))
     return check_trajectory(truth, name=f"sample {record.id}")
