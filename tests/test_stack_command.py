@@ -91,7 +91,7 @@ def test_a_stack_is_a_run_with_reports(shell: Shell, runs: tuple[str, str]) -> N
     assert [part["value"] for part in report["slices"]] == ["clean", "clutter"]
     assert len(report["worst"][0]["pictures"]) == 2
     page = (directory / "report" / "report.html").read_text(encoding="utf-8")
-    assert "edges: white agree" in page
+    assert "white agree, orange masks, blue depth, grey not judged" in page
 
 
 def test_a_stack_prints_a_table_and_quiet_prints_nothing(
@@ -175,6 +175,20 @@ def test_true_masks_fit_true_depth_of_the_demo_better_than_moved_ones(shell: She
     assert value(true, "sgc.coverage@sample") == 1.0
     assert (value(true, "sgc.precision@sample") or 0) > 0.5
     assert (value(true) or 0) > 2 * (value(moved) or 1)
+
+
+@pytest.mark.slow
+def test_models_without_weights_make_a_stack_with_a_number_and_pictures(shell: Shell) -> None:
+    pytest.importorskip("rpx_depth")
+    pytest.importorskip("rpx_seg")
+    selection = ("--data", "demo", "--limit", "9")
+    masks = shell.save("rpx-seg/object_segmentation", *selection)
+    depth = shell.save("rpx-depth/monocular_depth", *selection, "--model", "standing-objects")
+    outcome = shell.stack(masks, depth, "--data", "demo")
+    assert (value(outcome) or 0) > 0.2
+    assert value(outcome, "sgc.coverage@sample") == 1
+    (page,) = [Path(file) for file in outcome["files"] if file.endswith("report.html")]
+    assert "white agree, orange masks, blue depth, grey not judged" in page.read_text("utf-8")
 
 
 def write_demo_predictions(folder: Path, frames: int) -> None:

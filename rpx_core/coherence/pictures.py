@@ -16,7 +16,8 @@ MASKS_ALONE = (230, 159, 0)
 DEPTH_ALONE = (86, 180, 233)
 UNJUDGED = (128, 128, 128)
 
-CAPTION = "edges: white agree, orange masks alone, blue depth alone, grey not judged"
+CAPTION = "white agree, orange masks, blue depth, grey not judged"
+"""Pages cut captions at 60 characters."""
 
 _DIMMED = 0.4
 _NO_IMAGE = 24

@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["DEMO_VERSION", "MOTORCYCLE_VERSION", "write_demo", "write_motorcycle"]
 
-DEMO_VERSION = "1"
+DEMO_VERSION = "2"
 """Moves whenever a byte of the drawn dataset would."""
 
 MOTORCYCLE_VERSION = "1"

@@ -6,8 +6,8 @@ import pytest
 from rpx_core.contracts import Runtime, Sample, withhold
 from rpx_core.errors import AdapterError
 from rpx_pose import published
-from rpx_pose.adapters import NumpyPoseOptions, wrap_keypoints, wrap_pose
-from rpx_pose.types import PairQuery
+from rpx_pose.adapters import NumpyPoseOptions, wrap_keypoints, wrap_pose, wrap_trajectory
+from rpx_pose.types import PairQuery, Trajectory, TrajectoryQuery
 
 HALF = 0.5**0.5
 
@@ -72,6 +72,51 @@ def test_function_may_answer_a_4x4_pose(runtime):
 def test_function_may_answer_that_there_is_no_pose():
     model = published.make_numpy_pose_model(lambda a, b: None, name="shy")
     assert model.predict([pair_sample()])[0].rotation is None
+
+
+STAMPS = np.array([0.5, 1.0, 1.5])
+
+
+def tracking_sample() -> Sample:
+    return withhold(Sample("t3", query=TrajectoryQuery(STAMPS)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "stamps"),
+    [
+        (np.tile(np.eye(4), (3, 1, 1)), STAMPS),
+        ([np.eye(4).tolist()] * 3, STAMPS),
+        ((np.tile(np.eye(4), (2, 1, 1)), [0.5, 1.5]), [0.5, 1.5]),
+        ({"poses": [np.eye(4)], "timestamps": [1]}, [1]),
+        (Trajectory(np.eye(4)[None], np.array([1.0])), [1]),
+    ],
+)
+def test_function_of_timestamps_is_a_tracker(answer, stamps):
+    asked = []
+    model = published.make_numpy_trajectory_model(
+        lambda times: (asked.append(times.tolist()), times.fill(0), answer)[2], name="mine"
+    )
+    (found,) = model.predict([tracking_sample()])
+    assert asked == [STAMPS.tolist()]
+    assert found.timestamps.tolist() == list(stamps)
+    assert found.poses.shape == (len(stamps), 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (np.tile(np.eye(4), (2, 1, 1)), "2 poses, but 3 were asked for"),
+        (None, "NoneType; poses"),
+        ({"poses": []}, "dict; poses"),
+        (([["a"]], [1]), "`poses` is no array of numbers"),
+    ],
+)
+def test_function_of_timestamps_that_returns_something_else_is_told_so(runtime, answer, words):
+    def mine(stamps):
+        return answer
+
+    with pytest.raises(AdapterError, match=f"t3: what mine returned: .*{words}"):
+        wrap_trajectory(mine, None, runtime).predict([tracking_sample()])
 
 
 def test_function_of_two_images_is_a_matcher(runtime):

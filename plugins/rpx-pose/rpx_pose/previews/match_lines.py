@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 SHOWN_TRUTH, SHOWN_MATCHES = 40, 120
 LIMIT_PX = 3.0
+LEGEND = "predicted matches: green right, orange wrong, grey unjudged"
+"""Pages cut captions at 60 characters."""
 
 
 def draw_match_lines(
@@ -57,7 +59,7 @@ def draw_match_lines(
     return [
         Picture("both images", Canvas(plain).pixels()),
         Picture("true matches", true_canvas.pixels()),
-        Picture("predicted matches", canvas.pixels()),
+        Picture(LEGEND, canvas.pixels()),
     ]
 
 
