@@ -187,8 +187,8 @@ def test_models_without_weights_make_a_stack_with_a_number_and_pictures(shell: S
     outcome = shell.stack(masks, depth, "--data", "demo")
     assert (value(outcome) or 0) > 0.2
     assert value(outcome, "sgc.coverage@sample") == 1
-    (page,) = [Path(file) for file in outcome["files"] if file.endswith("report.html")]
-    assert "white agree, orange masks, blue depth, grey not judged" in page.read_text("utf-8")
+    page = (shell.folder / outcome["run"] / "report" / "report.html").read_text("utf-8")
+    assert "white agree, orange masks, blue depth, grey not judged" in page
 
 
 def write_demo_predictions(folder: Path, frames: int) -> None:

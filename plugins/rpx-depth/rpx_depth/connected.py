@@ -60,7 +60,7 @@ def _runs(mask: Mask) -> tuple[Indices, Indices, Indices]:
 def _touching(rows: Indices, starts: Indices, ends: Indices) -> Sequence[tuple[int, int]]:
     """Pairs of runs in successive rows that share an edge or a corner."""
     first = np.searchsorted(rows, np.arange(rows[-1] + 2)) if rows.size else np.zeros(2, np.intp)
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for row in range(len(first) - 2):
         above, below = slice(first[row], first[row + 1]), slice(first[row + 1], first[row + 2])
         meets = (starts[above, None] <= ends[None, below]) & (

@@ -19,7 +19,7 @@ _BEHIND = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Numbered regions, 0 for the rest, and the lowest row of each number; that of 0 means nothing."""
+    """Numbered regions, 0 for the rest, and the lowest row of each number but 0."""
 
     labels: Labels
     lowest: NDArray[np.intp]
@@ -63,5 +63,5 @@ def _erode(mask: Mask, radius: int) -> Mask:
     for axis in (0, 1):
         edge = np.pad(mask, [(radius, radius) if axis == a else (0, 0) for a in (0, 1)])
         windows = np.lib.stride_tricks.sliding_window_view(edge, 2 * radius + 1, axis=axis)
-        mask = windows.all(axis=-1)
+        mask = np.asarray(windows.all(axis=-1))
     return mask

@@ -9,7 +9,8 @@ from hypothesis.extra.numpy import arrays
 from rpx_core.contracts import Runtime, Sample, withhold
 from rpx_core.demo.generator import write_dataset
 from rpx_core.errors import ModelError
-from rpx_core.images import decode_depth, decode_labels, decode_rgb
+from rpx_core.frames import load_sample
+from rpx_core.images import decode_depth, decode_labels
 from rpx_core.manifest import read_manifest
 from rpx_depth.boundary import relative_boundary
 from rpx_depth.connected import fill_hull, label_connected
@@ -137,7 +138,7 @@ def test_a_sample_without_image_is_named():
 
 
 def test_objects_of_the_demo_are_nearer_to_the_truth_than_with_the_plane_alone(tmp_path):
-    manifest = read_manifest(write_dataset(tmp_path, [0]))
+    manifest = read_manifest(write_dataset(tmp_path, [5]))
     models = (
         ground_plane.load(ground_plane.GroundPlaneOptions(), RUNTIME),
         standing_objects.load(StandingObjectsOptions(), RUNTIME),
@@ -145,11 +146,12 @@ def test_objects_of_the_demo_are_nearer_to_the_truth_than_with_the_plane_alone(t
     errors = []
     for record in manifest.records(manifest.entries):
         content = {key: manifest.files.read(record.assets[key]) for key in ("depth", "mask")}
-        sample = Sample(record.id, rgb=decode_rgb(manifest.files.read(record.rgb), name=record.rgb))
+        sample = load_sample(record, manifest.files, ground_truth=None)
         truth = decode_depth(content["depth"], name=record.assets["depth"], scale=None)
         objects = decode_labels(content["mask"], name=record.assets["mask"]) > 0
         counted = objects & (truth > 0)
         found = [predict(model, sample)[counted] for model in models]
         errors.append([np.mean(np.abs(one - truth[counted]) / truth[counted]) for one in found])
     plane, figures = np.mean(errors, axis=0)
-    assert figures < 0.8 * plane
+    # 0.089 and 0.170.
+    assert figures < 0.7 * plane

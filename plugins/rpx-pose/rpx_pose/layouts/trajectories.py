@@ -59,8 +59,8 @@ def _check_ids(records: list[dict[str, Any]]) -> None:
         if other != record["trajectory"]:
             raise ManifestError(
                 f"{other} and {record['trajectory']} are both references of {record['id']!r}",
-                hint="rename one, or name the ending that counts: "
-                f"--set references='[\"{Path(other).stem.removeprefix(Path(record['id']).name)}\"]'",
+                hint="rename one, or say which ending is a reference: "
+                "--set references='[\"_groundtruth\"]'",
             )
 
 

@@ -68,7 +68,7 @@ def _joins(prediction: TrajectoryPrediction) -> NDArray[np.bool_]:
     if indices is None or covered is None:
         return np.ones(0 if indices is None else max(len(indices) - 1, 0), bool)
     missing = np.cumsum(~covered)
-    return np.diff(missing[indices]) == 0
+    return np.asarray(np.diff(missing[indices]) == 0)
 
 
 def _draw_map(true: Floats, track: Track) -> Pixels:
