@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 QuaternionOrder = Literal["xyzw", "wxyz"]
 ORTHONORMAL = 1e-3
@@ -96,3 +97,9 @@ def rotation_fault(rotations: Floats) -> str | None:
     if np.any(np.linalg.det(rotations) < 0):
         return "is a reflection: its determinant is -1"
     return None
+
+
+def find_faulty(rotations: Floats) -> Indices:
+    """Which of finite matrices (n, 3, 3) are no rotations."""
+    residual = np.abs(rotations @ np.swapaxes(rotations, -1, -2) - np.eye(3)).max(axis=(1, 2))
+    return np.flatnonzero((residual > ORTHONORMAL) | (np.linalg.det(rotations) < 0))

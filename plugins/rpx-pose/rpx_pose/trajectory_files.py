@@ -17,6 +17,7 @@ from rpx_core.errors import ManifestError, RPXError
 from rpx_pose.rigid import compose
 from rpx_pose.rotations import (
     QuaternionOrder,
+    find_faulty,
     has_length,
     rotation_fault,
     rotations_from_quaternions,
@@ -83,9 +84,13 @@ def check_trajectory(
             f"{name}: pose {broken[0]} is not finite ({broken.size} of {len(poses)} are not)",
             hint="leave out the poses that were not found; coverage says how many are there",
         )
-    fault = rotation_fault(poses[:, :3, :3])
-    if fault is not None:
-        raise error(f"{name}: a rotation {fault}")
+    faulty = find_faulty(poses[:, :3, :3])
+    if faulty.size:
+        raise error(
+            f"{name}: the rotation of pose {faulty[0]} {rotation_fault(poses[faulty[0], :3, :3])} "
+            f"({faulty.size} of {len(poses)} are no rotations)",
+            hint="write them with more digits, take out a scale, or check the order of columns",
+        )
     if stamps is not None:
         if stamps.shape != (len(poses),):
             raise error(f"{name}: {stamps.size} timestamps for {len(poses)} poses")

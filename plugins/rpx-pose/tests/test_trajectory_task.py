@@ -66,8 +66,11 @@ def test_timestamps_become_seconds():
         ("0 1 2 nan 0 0 0 1\n", "not finite"),
         ("nan 1 2 3 0 0 0 1\n", "timestamp is not finite"),
         ("2 1 2 3 0 0 0 1\n1 1 2 3 0 0 0 1\n", "not sorted: pose 1 at 1 follows one at 2"),
-        ("1 0 0 0 0 1 0 0 0 0 2 0\n", "orthonormal"),
-        ("1 0 0 0 0 1 0 0 0 0 -1 0\n", "reflection"),
+        (
+            "1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 0 0 1 0 0 0 0 2 0\n",
+            "rotation of pose 1 is not orthonormal: R·Rᵀ is off the identity by 3 .1 of 2 are no",
+        ),
+        ("1 0 0 0 0 1 0 0 0 0 -1 0\n", "pose 0 is a reflection"),
         ("1.5,0,0,0,1,0,0,0\n", "whole nanoseconds"),
         ("1,0,0,0,1\n", "line 1: 5 columns"),
     ],
