@@ -24,6 +24,53 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             ),
             (
                 "rpx-core",
+                "rpx_core.published.models",
+                "BenchmarkModel BenchmarkableModel InputAdapter OutputAdapter PreparedInput "
+                "default_invoker validate_prediction",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.catalogue",
+                "available_models get_factory resolve",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.suites",
+                "MetricSuite compute_metrics",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.results",
+                "BenchmarkResult DeploymentReadinessReport",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.running",
+                "BenchmarkRunner",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.tasks",
+                "KeypointMatchingRunConfig MonocularDepthRunConfig NovelViewSynthesisRunConfig "
+                "ObjectDetectionRunConfig ObjectTrackingRunConfig OpenVocabDetectionRunConfig "
+                "RelativePoseRunConfig SegmentationRunConfig SparseDepthRunConfig TaskRunConfig "
+                "VisualGroundingRunConfig "
+                "run_keypoint_matching run_monocular_depth run_novel_view_synthesis "
+                "run_object_detection run_object_tracking run_open_vocab_detection "
+                "run_relative_pose run_segmentation run_sparse_depth run_visual_grounding",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.reports",
+                "format_markdown_summary write_json",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.logs",
+                "configure_logging get_logger show_banner",
+            ),
+            (
+                "rpx-core",
                 "rpx_core.errors",
                 "AdapterError ConfigError DatasetError DownloadError ManifestError MetricError "
                 "ModelError RPXError TruthWithheldError",
@@ -47,6 +94,11 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "rpx-core",
                 "rpx_core.published.datasets",
                 "RPXDataset",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.efficiency",
+                "EfficiencyMetadata count_flops_torch count_parameters profile_model",
             ),
             (
                 "rpx-detection",

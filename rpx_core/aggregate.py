@@ -11,8 +11,8 @@ from functools import cached_property
 
 from rpx_core.contracts import Aggregate, Difficulty, Metric, Output, Phase, Unit
 from rpx_core.errors import ConfigError
-from rpx_core.folds import Folded, States, group
-from rpx_core.journal import Journal, StoredRow
+from rpx_core.folds import Folded, States, StateSource, group
+from rpx_core.journal import StoredRow
 from rpx_core.records import natural_key
 from rpx_core.report import Cell, Number, Slice
 
@@ -20,16 +20,16 @@ SLICE_KEYS = ("phase", "difficulty", "scene", "sequence")
 
 
 class Aggregator:
-    """Folds the rows of a run; each state is read from the journal once.
+    """Folds the rows of a run; each state is read from its source once.
 
     `problems` names the metrics that could not make a number of their folded states: these
     numbers are null, with the reason.
     """
 
     def __init__(
-        self, journal: Journal, rows: Sequence[StoredRow], metrics: Mapping[str, Metric]
+        self, source: StateSource, rows: Sequence[StoredRow], metrics: Mapping[str, Metric]
     ) -> None:
-        self._states = States(journal)
+        self._states = States(source)
         self._metrics = metrics
         self._rows: dict[Unit, list[StoredRow]] = {}
         for row in rows:
@@ -57,6 +57,10 @@ class Aggregator:
     def _whole(self) -> Sequence[Folded]:
         """Each metric over all rows of the run."""
         return [self._folded(label, self._of(metric)) for label, metric in self._metrics.items()]
+
+    def headlines(self) -> tuple[Number, ...]:
+        """Every output of every metric by its headline aggregate."""
+        return self._headlines(self._rows)
 
     def slices(self, key: str) -> tuple[Slice, ...]:
         """Headline numbers by each value of a key: a record field, or a metadata key."""
@@ -127,6 +131,7 @@ def _number(folded: Folded, name: str, aggregate: Aggregate) -> Number:
         failed=value.failed,
         infinite=value.infinite,
         headline=aggregate == output.headline,
+        evidence=Unit(folded.metric.unit),
     )
 
 

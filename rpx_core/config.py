@@ -99,6 +99,9 @@ class RunConfig(Section):
     """Options of the task itself: crops, range caps."""
     metrics: dict[Label, Named] | None = None
     """Label to metric; default: those of the protocol, else of the task."""
+    primary: Annotated[str, Field(pattern=r"^[a-z0-9_-]+\.[a-z0-9_]+$")] | None = None
+    """The output that the run is about, as `label.output`: its headline, and the one that
+    readiness is computed from. Default: the protocol's, else the task's."""
     adapter: Named | None = None
     align: Align = Align()
     readiness: Literal["rpx-1", "rpx-2"] = "rpx-2"

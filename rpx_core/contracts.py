@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.errors import TruthWithheldError
+from rpx_core.legends import Legend
 
 if TYPE_CHECKING:
     from rpx_core.files import Files
@@ -275,10 +276,11 @@ class Aligned(Generic[Prediction]):
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture of a preview: `uint8[H, W, 3]` with a caption."""
+    """One picture of a preview: `uint8[H, W, 3]` with a caption, and how to read its colours."""
 
     caption: str
     image: NDArray[np.uint8]
+    legend: Legend | None = None
 
 
 class Task(ABC, Generic[Truth, Prediction]):
@@ -310,6 +312,14 @@ class Task(ABC, Generic[Truth, Prediction]):
         truth alone (crops, range caps) is excluded here, so that every metric and every
         alignment sees the same evidence.
         """
+
+    def complete(self, sample: Sample) -> Sample:
+        """A sample made by a program, with the query that `load` would have given it.
+
+        Called where no record stands behind a sample. A query that is there stays; what cannot be
+        told from the sample stays unset.
+        """
+        return sample
 
     @abstractmethod
     def validate(self, prediction: Any, sample: Sample) -> Prediction:
@@ -355,7 +365,9 @@ class Model(Protocol):
     Optional members, used where present: `reset()` at each sequence start (its presence means
     that the model has memory, and batches then stay inside one sequence); `batch = "sequence"`
     (wants all frames of a sequence at once); `synchronize()` before a clock is read;
-    `describe() -> Mapping[str, str]` for the record; `close()` at the end.
+    `describe() -> Mapping[str, str]` for the record; `close()` at the end; `module`, the torch
+    module that does the work, or a list or mapping of several, whose parameters `--profile` counts
+    (without it they are looked for in the model's attributes).
     """
 
     task: str

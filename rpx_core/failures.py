@@ -24,7 +24,8 @@ def group_failures(failures: Iterable[FailedSample]) -> list[FailureKind]:
     for failed in failures:
         failure = failed.failure
         message = failure.message.replace(failed.id, _ANY)
-        key = (failure.stage, failure.error, message, failure.where or "", failure.hint or "")
+        details = (failure.where, failure.hint, failure.metric)
+        key = (failure.stage, failure.error, message, *(detail or "" for detail in details))
         groups.setdefault(key, []).append(failed)
     kinds = [FailureKind(found[0].failure, tuple(f.id for f in found)) for found in groups.values()]
     return sorted(kinds, key=lambda kind: -len(kind.ids))

@@ -8,14 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from rpx_core.contracts import Aggregate, Metric, Output
 from rpx_core.guard import guarded
-from rpx_core.journal import Journal, StoredRow
+from rpx_core.journal import StoredRow
 from rpx_core.measure import UNTOLD, evaluate
-from rpx_core.report import Failure, Measured
+from rpx_core.report import Failure, Measured, Row
 from rpx_core.state import fold
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,19 @@ class Value:
     reason: str | None = None
 
 
-class States:
-    """The states of a run, each read from the journal once, and the metrics that choke on them."""
+class StateSource(Protocol):
+    """Where the states of rows are: a journal, or the memory of a program."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def state(self, stored: StoredRow, label: str, kind: type[S]) -> S | None:
+        """The state of one metric of one row; None where it was undefined."""
+        ...
+
+
+class States:
+    """The states of a run, each read from its source once, and the metrics that choke on them."""
+
+    def __init__(self, source: StateSource) -> None:
+        self._source = source
         self._known: dict[tuple[str, str, tuple[int, int, int]], Any] = {}
         self._problems: dict[str, str] = {}
 
@@ -50,7 +60,7 @@ class States:
             return None
         key = (label, stored.writer, measured.state)
         if key not in self._known:
-            self._known[key] = self._journal.state(stored, label, kind)
+            self._known[key] = self._source.state(stored, label, kind)
         return self._known[key]
 
     def note(self, label: str, failure: Failure) -> None:
@@ -105,7 +115,11 @@ class Folded:
 
     @cached_property
     def _kept(self) -> list[StoredRow]:
-        return [row for row in self.rows if row.row.failure is None]
+        return [row for row in self.rows if not self._has_failed(row.row)]
+
+    def _has_failed(self, row: Row) -> bool:
+        measured = row.metrics.get(self.label)
+        return row.failure is not None or (measured is not None and measured.failure is not None)
 
     @cached_property
     def _pooled(self) -> _Pooled:
@@ -234,6 +248,13 @@ def _nothing(why: Counter[str | None], failed: int) -> str:
     if undefined:
         return f"undefined for all {undefined}{because}"
     return f"all {failed} failed" if failed else "there is no evidence"
+
+
+def average(values: Sequence[float | None]) -> Value:
+    """The mean of what is defined; None and NaN count as undefined, infinities apart."""
+    finite = [value for value in values if value is not None and math.isfinite(value)]
+    infinite = sum(value is not None and math.isinf(value) for value in values)
+    return _mean(_Values(finite, len(values) - len(finite) - infinite, infinite), failed=0)
 
 
 def group(rows: Iterable[StoredRow], key: Callable[[StoredRow], Any]) -> dict[Any, list[StoredRow]]:

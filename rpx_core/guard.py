@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from rpx_core.errors import JournalError, RPXError
+from rpx_core.interrupts import is_interrupt
 from rpx_core.report import Failure, Stage
+
+Guard = Callable[[Stage, Callable[[], Any]], Any]
+"""Runs plugin code of a stage, and returns its result or a Failure, or lets it raise."""
 
 MAX_MESSAGE = 2000
 _OWN = Path(__file__).parent
@@ -25,7 +29,10 @@ def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
         return work()
     except JournalError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        # Also SystemExit, asyncio.CancelledError, GeneratorExit: what foreign code ends with.
+        if is_interrupt(error):
+            raise
         if os.environ.get("RPX_DEBUG"):
             traceback.print_exc(file=sys.stderr)
         hint = error.hint if isinstance(error, RPXError) else None

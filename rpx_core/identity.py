@@ -19,7 +19,7 @@ from rpx_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from rpx_core.config import RunConfig
-    from rpx_core.resolve import Resolved
+    from rpx_core.resolution import Resolved
 
 
 def digest(inputs: Mapping[str, Any]) -> str:
@@ -48,6 +48,7 @@ def run_inputs(config: RunConfig, resolved: Resolved, dataset_id: str) -> dict[s
         },
         "protocol": protocol.identity(config) if protocol else None,
         "align": config.align.model_dump(),
+        **({"primary": config.primary} if config.primary is not None else {}),
         "readiness": config.readiness,
         "seed": config.seed,
         **installed_inputs(owners),

@@ -69,8 +69,14 @@ class JournalWriter:
     ) -> Block:
         """Write a finished sequence: its states, then its rows and closing record in one call.
 
-        Raises JournalError when the disk is full; what was committed before stays intact.
+        Raises JournalError when the disk is full, or somebody has removed the file; what was
+        committed before stays intact.
         """
+        if os.fstat(self._rows).st_nlink == 0:
+            raise JournalError(
+                f"{self._path} was removed while the run went on",
+                hint="another command had --fresh? run the same command again",
+            )
         blob = bytearray()
         lines: list[bytes] = []
         for row, encoded in zip(rows, states, strict=True):
@@ -81,7 +87,7 @@ class JournalWriter:
                 blob += data
             lines.append(row.model_copy(update={"metrics": measured}).model_dump_json().encode())
         payload = b"".join(line + b"\n" for line in lines)
-        failed = sum(row.failure is not None for row in rows)
+        failed = sum(bool(row.failures) for row in rows)
         closing = {
             "kind": "sequence",
             "id": sequence,

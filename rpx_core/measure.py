@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 from rpx_core.contracts import Metric, Output, Undefined, Unit
-from rpx_core.errors import MetricError
-from rpx_core.report import Measured
+from rpx_core.errors import MetricError, PluginError
+from rpx_core.guard import Guard, guarded
+from rpx_core.report import Failure, Measured
 from rpx_core.state import encode_state
 
 UNTOLD = "undefined for this evidence"
@@ -29,16 +30,48 @@ class LabelledMetric:
         return Unit(self.metric.unit)
 
 
+def check_metric(metric: Any, owner: str) -> None:
+    """Raise PluginError unless a metric has what every metric has."""
+    problem = None
+    if not isinstance(getattr(metric, "version", None), str):
+        problem = "its version is not a text"
+    elif getattr(metric, "unit", None) not in set(Unit):
+        problem = f"its unit is {metric.unit!r}; one of {', '.join(Unit)} was expected"
+    elif not is_dataclass(getattr(metric, "State", None)):
+        problem = "its State is no dataclass"
+    elif not isinstance(metric.outputs, Mapping) or not metric.outputs:
+        problem = "its outputs are not a mapping of names to Output"
+    else:
+        for name, output in metric.outputs.items():
+            if not isinstance(name, str) or not isinstance(output, Output):
+                problem = f"its output {name!r} is a {type(output).__name__}, not an Output"
+            elif output.headline not in output.aggregates:
+                problem = f"its output {name!r} has no aggregate {output.headline!r}, its headline"
+    if problem:
+        raise PluginError(
+            f"metric {owner}: {problem}", hint="the author of the plugin must mend it"
+        )
+
+
 @dataclass
 class Evidence:
     """What the metrics of one unit said: measurements by label, and states to store."""
 
+    guard: Guard = guarded
     measured: dict[str, Measured] = field(default_factory=dict)
     states: dict[str, bytes] = field(default_factory=dict)
 
     def take(self, metric: LabelledMetric, measure: Callable[[], Any | None]) -> None:
-        """Measure, encode and evaluate; raises MetricError when the metric breaks its contract."""
-        state = measure()
+        """Measure, encode and evaluate; a metric that raises or breaks its contract fails alone."""
+        outcome = self.guard("measure", lambda: self._take(metric, measure()))
+        if isinstance(outcome, Failure):
+            failure = outcome.model_copy(update={"metric": metric.label})
+            self.states.pop(metric.label, None)
+            self.measured[metric.label] = Measured(
+                values=dict.fromkeys(metric.metric.outputs), reason="it failed", failure=failure
+            )
+
+    def _take(self, metric: LabelledMetric, state: Any) -> None:
         if state is None or isinstance(state, Undefined):
             reason = state.reason if state is not None else UNTOLD
             self.undefined(metric, reason)
@@ -63,6 +96,11 @@ def evaluate(metric: Metric, label: str, state: Any) -> Measured:
     Raises MetricError for NaN, which no metric may produce from valid data.
     """
     result = metric.result(state)
+    if not isinstance(result, Mapping):
+        raise MetricError(
+            f"metric {label}: result() gave {type(result).__name__}; a mapping of its outputs was "
+            "expected"
+        )
     if set(result) != set(metric.outputs):
         raise MetricError(
             f"metric {label}: result() gave {', '.join(sorted(result))}; "

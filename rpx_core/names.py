@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from rpx_core.errors import ConfigError, PluginError
 from rpx_core.offers import Kind, Offer, Offers, Plugin, Status, canonical
 from rpx_core.specs import Spec
+
+OFFICIAL_TASKS: Mapping[str, str] = MappingProxyType(
+    {
+        task: distribution
+        for distribution, tasks in (
+            ("rpx-depth", "monocular_depth sparse_depth"),
+            ("rpx-seg", "object_segmentation semantic_segmentation"),
+            (
+                "rpx-detection",
+                "object_detection open_vocab_detection visual_grounding object_tracking",
+            ),
+            ("rpx-pose", "relative_camera_pose keypoint_matching trajectory"),
+            ("rpx-nvs", "novel_view_synthesis"),
+        )
+        for task in tasks.split()
+    }
+)
+"""Which of our own distributions brings a task: what to install when it is missing."""
 
 DOCTOR = "run `rpx doctor` for details"
 
@@ -118,6 +137,12 @@ def _refuse_unknown(request: Request, offers: Offers, plugins: Sequence[Plugin])
     suspects = "; ".join(
         f"{plugin} is broken and may own it: {plugin.problem}" for plugin in _broken(plugins)
     )
+    owner = OFFICIAL_TASKS.get(request.name) if request.kind == "task" else None
+    if owner is not None and not suspects:
+        raise ConfigError(
+            f"task {request.name} comes with {owner}, which is not installed",
+            hint=f"pip install {owner}",
+        )
     raise ConfigError(
         f"no {request.kind} is named {request.name!r}{_close(request.name, known)}"
         + (f"; {suspects}" if suspects else ""),

@@ -6,9 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from rpx_core.aggregate import SLICE_KEYS
@@ -20,13 +18,14 @@ from rpx_core.files import Files
 from rpx_core.host import Host, call_plugin
 from rpx_core.identity import digest, run_inputs, run_name
 from rpx_core.manifest import Entry, Manifest
-from rpx_core.models import ModelPart, check_task
+from rpx_core.models import ModelPart
+from rpx_core.names import is_same_task
 from rpx_core.predictions import PredictionFolder, file_stem
 from rpx_core.protocols import Protocol
 from rpx_core.record_digest import record_digest
-from rpx_core.records import Record, natural_key
+from rpx_core.records import Record, natural_key, usual_step
 from rpx_core.report import RunRecord
-from rpx_core.resolve import Resolved, resolve
+from rpx_core.resolution import Resolved, resolve
 from rpx_core.worker import Job, Work
 
 
@@ -74,7 +73,7 @@ class Plan:
             frames = self.manifest.records(self.sequences[name])
             arranged = _arrange(self.resolved.task, frames, self.manifest.files)
             records = tuple(record for record in arranged if record.id in wanted)
-            yield Work(name, records, step=_usual_step(whole[name]))
+            yield Work(name, records, step=usual_step([entry.frame for entry in whole[name]]))
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def make_plan(
     """
     resolved = resolve(config, host, protocol=protocol, model=model)
     manifest = open_dataset(host, config.data)
-    check_task(f"dataset {manifest.name}", manifest.header.served(), resolved.offer.spec.name)
+    _check_served(manifest, resolved.offer.spec.name)
     sequences = select(manifest, config.data)
     ids, arranged = _samples(manifest, sequences, resolved.task)
     _check_assets(manifest, sequences, resolved)
@@ -116,12 +115,22 @@ def make_plan(
     return Plan(
         config=config,
         record=record,
-        job=_job(config, resolved, manifest.files, record, output / record.name),
+        # A model may change the working directory.
+        job=_job(config, resolved, manifest.files, record, output.absolute() / record.name),
         manifest=manifest,
         sequences={name: sequences[name] for name in samples},
         samples=samples,
         resolved=resolved,
     )
+
+
+def _check_served(manifest: Manifest, task: str) -> None:
+    served = manifest.header.served()
+    if not any(is_same_task(task, listed) for listed in served):
+        raise ConfigError(
+            f"the data set {manifest.name} is for {', '.join(served) or 'no task'}, not for {task}",
+            hint="choose other --data, or list the task under `tasks` in its manifest",
+        )
 
 
 def shard(names: Sequence[str], index: int, count: int) -> list[str]:
@@ -206,12 +215,6 @@ def _check_ids(ids: Mapping[str, Sequence[str]], manifest: Manifest, task: Task[
     (often, times), *_ = counts.most_common(1)
     if times > 1:
         raise PluginError(f"{type(task).__qualname__}.arrange() gave the id {often!r} twice")
-
-
-def _usual_step(entries: Sequence[Entry]) -> float:
-    """The median distance of frame numbers in a whole sequence, whatever split is evaluated."""
-    gaps = [after.frame - before.frame for before, after in pairwise(entries)]
-    return float(median(gaps)) if gaps else 0.0
 
 
 def _arrange(task: Task[Any, Any], frames: Sequence[Record], files: Files) -> Sequence[Record]:

@@ -16,6 +16,9 @@ from rpx_core.errors import PluginError
 from rpx_core.offers import Offer
 from rpx_core.specs import ProtocolSpec
 
+FIELDS = ("options", "metrics", "primary", "align", "readiness")
+"""The fields of a configuration that a protocol may set."""
+
 
 class ProtocolFile(BaseModel):
     """The content of a protocol's TOML file."""
@@ -28,6 +31,7 @@ class ProtocolFile(BaseModel):
     source: str = ""
     options: dict[str, Any] = Field(default_factory=dict)
     metrics: dict[Label, Named] = Field(default_factory=dict)
+    primary: str | None = None
     align: Align | None = None
     readiness: Literal["rpx-1", "rpx-2"] | None = None
 
@@ -45,11 +49,7 @@ class Protocol:
     def departures(self, config: RunConfig) -> tuple[str, ...]:
         """The fields in which a configuration departs from the protocol."""
         plain = RunConfig.model_validate({"task": config.task, **self.layer})
-        return tuple(
-            field
-            for field in ("options", "metrics", "align", "readiness")
-            if getattr(plain, field) != getattr(config, field)
-        )
+        return tuple(field for field in FIELDS if getattr(plain, field) != getattr(config, field))
 
     def identity(self, config: RunConfig) -> dict[str, Any]:
         """Name, content and departures: a modified protocol never passes for the real one."""
@@ -75,7 +75,7 @@ def load_protocol(offer: Offer[ProtocolSpec]) -> Protocol:
         where = ".".join(str(part) for part in problem["loc"])
         raise PluginError(f"protocol {offer.full_name}: {where}: {problem['msg']}") from error
     layer: dict[str, Any] = {"task": file.task, "protocol": offer.full_name}
-    for field in ("options", "metrics", "align", "readiness"):
+    for field in FIELDS:
         value = getattr(file, field)
         if value:
             layer[field] = table[field]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -118,6 +120,12 @@ def natural_key(text: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
         if part
     )
     return parts, text
+
+
+def usual_step(frames: Sequence[int]) -> float:
+    """The median distance of the frame numbers of a whole sequence, whatever is evaluated of it."""
+    gaps = [after - before for before, after in pairwise(frames)]
+    return float(median(gaps)) if gaps else 0.0
 
 
 _CORE_KEYS = frozenset(Record.model_fields) - {"assets"}

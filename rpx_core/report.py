@@ -9,24 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from rpx_core.contracts import Better, Difficulty, Phase, Unit
 from rpx_core.files import Stamp
+from rpx_core.profiling.record import Profile
+from rpx_core.stored import Finite, Stored
 
 Stage = Literal["load", "predict", "validate", "save", "align", "measure", "crash"]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 Tag = str | bool | int | Finite
 
 NO_INTERVAL = "intervals are not computed by this version"
-
-
-class Stored(BaseModel):
-    """A value that is written to disk."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class Failure(Stored):
@@ -38,13 +33,16 @@ class Failure(Stored):
     hint: str | None = None
     where: str | None = None
     """File and line of the code that raised, where that is not rpx itself."""
+    metric: str | None = None
+    """Label of the metric that failed, where the rest of the sample is sound."""
 
     @property
     def text(self) -> str:
         """What happened, where, and what to do, in one line of prose."""
+        owner = f"metric {self.metric}: " if self.metric else ""
         place = f" at {self.where}" if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{self.message}{place}{hint}"
+        return f"{owner}{self.message}{place}{hint}"
 
 
 class Measured(Stored):
@@ -52,7 +50,8 @@ class Measured(Stored):
 
     `values` has every output; an undefined one is null, an infinite best one is null and named
     in `infinite`. `state` points to the stored state: offset, length and CRC-32. `reason` says
-    why there is no state, `reasons` why single outputs are undefined, where the metric tells.
+    why there is no state, `reasons` why single outputs are undefined, where the metric tells;
+    `failure` that the metric raised: the other metrics stand.
     """
 
     values: Mapping[str, Finite | None] = Field(default_factory=dict)
@@ -60,6 +59,7 @@ class Measured(Stored):
     state: tuple[int, int, int] | None = None
     reason: str | None = None
     reasons: Mapping[str, str] = Field(default_factory=dict)
+    failure: Failure | None = None
 
     def why_undefined(self, name: str) -> str | None:
         """Why an output has no value, as far as the metric tells."""
@@ -86,6 +86,27 @@ class Row(Stored):
     """What the alignment warns of."""
     metrics: Mapping[str, Measured] = Field(default_factory=dict)
     failure: Failure | None = None
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """All that went wrong: the whole row, or some of its metrics, alike ones together."""
+        if self.failure is not None:
+            return (self.failure,)
+        alike: dict[Failure, list[str]] = {}
+        for label, measured in self.metrics.items():
+            if measured.failure is not None:
+                failure = measured.failure.model_copy(update={"metric": None})
+                alike.setdefault(failure, []).append(label)
+        return tuple(
+            failure.model_copy(update={"metric": ", ".join(labels)})
+            for failure, labels in alike.items()
+        )
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether there is nothing to read: the row failed, or every metric of it."""
+        lost = [measured.failure is not None for measured in self.metrics.values()]
+        return self.failure is not None or (bool(lost) and all(lost))
 
 
 SampleRow = Row
@@ -146,6 +167,8 @@ class Number(Stored):
     failed: int = 0
     infinite: int = 0
     headline: bool = False
+    evidence: Unit = Unit.SAMPLE
+    """What is counted: samples, pairs of frames, sequences or stacks."""
 
 
 class Cell(Stored):
@@ -242,7 +265,10 @@ class Status(Stored):
     evaluated_samples: int
     failed_samples: int
     failed_others: int = 0
-    """Pairs, sequences and stacks for which a metric failed though their samples did not."""
+    """Pairs, sequences and stacks that failed though their samples did not, and samples that some
+    but not all metrics failed on."""
+    unfinished_sequences: int = 0
+    """How many sequences have not been evaluated yet, by this or by another shard."""
 
     @property
     def failed(self) -> int:
@@ -279,6 +305,8 @@ class Report(Stored):
     worst: tuple[WorstSample, ...] = ()
     warnings: tuple[str, ...] = ()
     writers: tuple[Writer, ...] = ()
+    efficiency: Profile | None = None
+    """What the model costs; null where the run was not profiled."""
 
     @property
     def labels_without_value(self) -> tuple[str, ...]:
@@ -307,5 +335,7 @@ class Results:
     """Where picture paths start; None when nothing was kept on disk."""
     others: Sequence[Report] = field(default=())
     """Further runs to show beside this one."""
+    sequences: frozenset[str] = frozenset()
+    """Those that are closed in the journal."""
     problems: Sequence[str] = field(default=())
     """Metrics that failed on folded states: numbers are missing that should be there."""

@@ -19,6 +19,7 @@ from rpx_core.journal import Journal, StoredRow
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
 from rpx_core.previews import find_pictures
+from rpx_core.profiling.storage import read_profile
 from rpx_core.readiness.scores import Basis, compute_readiness
 from rpx_core.report import (
     FailedSample,
@@ -30,6 +31,7 @@ from rpx_core.report import (
     Status,
     WorstSample,
 )
+from rpx_core.worst import Candidate, choose_worst
 
 STABILITY_OUTPUT = ("stability", "ts")
 WORST_SHOWN = 6
@@ -90,20 +92,21 @@ def collect(
         slices = tuple(part for key in by for part in aggregator.slices(key))
         writers = tuple(journal.writers)
         damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
-        done = len(journal.blocks)
+        done = frozenset(journal.blocks)
     label, _, output = record.primary.partition("@")[0].partition(".")
     basis = Basis(
         address=record.primary,
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
         better=metrics[label].outputs[output].better,
         unit=metrics[label].outputs[output].unit,
-        stability=_stability(numbers),
+        stability=find_stability(numbers),
     )
+    profile = read_profile(directory, record.identity)
     unit = Unit(metrics[label].unit)
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
         run=record,
-        status=_status(record, rows, done, notes),
+        status=_status(record, rows, len(done), notes),
         primary=record.primary,
         numbers=numbers,
         readiness=compute_readiness(record.inputs["readiness"], basis),
@@ -111,7 +114,7 @@ def collect(
         failures=tuple(
             FailedSample(id=stored.row.id, sequence=stored.row.sequence, failure=failure)
             for stored in rows
-            if (failure := stored.row.failure) is not None
+            for failure in stored.row.failures
         ),
         worst=_worst(directory, primary_rows, label, output, metrics[label].outputs[output]),
         warnings=(
@@ -119,16 +122,19 @@ def collect(
             *damages,
             *_nowhere_defined(rows, numbers),
             *_no_headline(record, numbers),
+            *filter(None, [profile.problem]),
             *_implausible(numbers, metrics),
             *_notes(rows),
         ),
         writers=writers,
+        efficiency=profile.profile,
     )
     return Results(
         report=report,
         rows=[stored.row for stored in rows],
         cells=cells,
         run_directory=directory,
+        sequences=done,
         problems=aggregator.problems,
     )
 
@@ -148,8 +154,8 @@ def _status(
     record: RunRecord, rows: Sequence[StoredRow], done: int, notes: Sequence[str]
 ) -> Status:
     samples = [stored.row for stored in rows if stored.row.unit.is_of_one_sample]
-    failed = sum(stored.row.failure is not None for stored in rows)
-    failed_samples = sum(row.failure is not None for row in samples)
+    failed = sum(bool(stored.row.failures) for stored in rows)
+    failed_samples = sum(row.is_failed for row in samples)
     partial = [*record.partial, *(notes if done < record.sequences else ())]
     if record.selected_samples < record.dataset_samples:
         partial.append(
@@ -162,13 +168,15 @@ def _status(
         partial=tuple(partial),
         dataset_samples=record.dataset_samples,
         selected_samples=record.selected_samples,
-        evaluated_samples=sum(row.failure is None for row in samples),
+        evaluated_samples=sum(not row.is_failed for row in samples),
         failed_samples=failed_samples,
         failed_others=failed - failed_samples,
+        unfinished_sequences=max(0, record.sequences - done),
     )
 
 
-def _stability(numbers: Sequence[Number]) -> Number | None:
+def find_stability(numbers: Sequence[Number]) -> Number | None:
+    """The headline number of the temporal stability metric, if one ran."""
     found = (
         number
         for number in numbers
@@ -179,7 +187,7 @@ def _stability(numbers: Sequence[Number]) -> Number | None:
 
 def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
     """Metrics that were asked for and have no value at all, with the most frequent reason."""
-    if all(stored.row.failure is not None for stored in rows if stored.row.unit.is_of_one_sample):
+    if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
         return []  # Then the failures say it.
     valued = {number.label for number in numbers if number.value is not None}
     reasons: dict[str, Counter[str]] = {}
@@ -231,19 +239,19 @@ def _worst(
     directory: Path, rows: Sequence[Row], label: str, name: str, output: Output
 ) -> tuple[WorstSample, ...]:
     valued = [
-        (value, row)
+        Candidate(row.id, row.sequence, value)
         for row in rows
         if (measured := row.metrics.get(label)) is not None
         and (value := measured.values.get(name)) is not None
     ]
-    sign = -1.0 if output.better == "lower" else 1.0
-    valued.sort(key=lambda pair: (sign * pair[0], pair[1].id))
+    chosen = choose_worst(valued, WORST_SHOWN, lower_is_better=output.better == "lower")
+    mine = {row.id: row for row in rows}
     return tuple(
         WorstSample(
-            id=row.id,
-            value=value,
-            values=row.metrics[label].values,
-            pictures=find_pictures(directory, row.id),
+            id=one.id,
+            value=one.value,
+            values=mine[one.id].metrics[label].values,
+            pictures=find_pictures(directory, one.id),
         )
-        for value, row in valued[:WORST_SHOWN]
+        for one in chosen
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import chdir
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +13,14 @@ from typing import Protocol
 from rpx_core.atomic import write_atomic
 from rpx_core.blocks import Block
 from rpx_core.contracts import Unit
-from rpx_core.errors import ConfigError, ExitCode, JournalError, PluginError
+from rpx_core.errors import (
+    ConfigError,
+    ExitCode,
+    IncompleteRunError,
+    JournalError,
+    PluginError,
+    first_few,
+)
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
 from rpx_core.freshness import check_unchanged
@@ -21,7 +29,10 @@ from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
 from rpx_core.plan import Plan, shard
 from rpx_core.predictions import file_stem
-from rpx_core.report import Report, Results
+from rpx_core.profiling.child import Assignment, choose_works, profile_job
+from rpx_core.profiling.storage import NAME as PROFILE
+from rpx_core.profiling.storage import write_profile
+from rpx_core.report import Failure, Report, Results
 from rpx_core.results import collect, write_record
 
 DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
@@ -58,6 +69,8 @@ class Request:
     fresh: bool = False
     by: tuple[str, ...] = ()
     reporters: tuple[str, ...] = DEFAULT_REPORTERS
+    profile: bool = False
+    """Also measure what the model costs, in a pass of its own after the evaluation."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,8 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     if request.fresh or plan.job.model.kind == "object":
         clear_run(directory)
     write_record(directory, plan.record)
+    # Also of a shard without work: merging is copying this folder.
+    (directory / "journal").mkdir(exist_ok=True)
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     names = list(plan.samples)
     mine = shard(names, *request.shard) if request.shard else names
@@ -104,15 +119,34 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     # Observers get copies: the mappings inside a frozen record could still be changed.
     host.notify("rpx_run_started", record=plan.record.model_copy(deep=True))
     if todo:
-        _execute(plan, host, todo, mine, progress or Silent())
+        with chdir(Path.cwd()):  # whatever a model does to it
+            _execute(plan, host, todo, mine, progress or Silent())
+    problems = _profile(plan) if request.profile else ()
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
     results = collect(directory, plan.record, plan.metrics, by=request.by, notes=notes)
+    _check_all_there(directory, mine, results)
+    results = _warn(results, problems)
     written = write_reports(directory / "report", results, renderers)
     if host.listens("rpx_run_finished"):
         report = results.report.model_copy(deep=True)
         host.notify("rpx_run_finished", record=report.run, report=report)
     done = sum(len(plan.samples[name]) for name in todo)
     return Outcome(directory, results, written, _exit_code(plan, results), done)
+
+
+def _check_all_there(directory: Path, mine: Sequence[str], results: Results) -> None:
+    """Raise IncompleteRunError where sequences that were done are not in the journal any more.
+
+    Their numbers would be missing from a report that says nothing of it.
+    """
+    lost = [name for name in mine if name not in results.sequences]
+    if lost:
+        raise IncompleteRunError(
+            f"{directory / 'journal'} lacks {len(lost)} of the {len(mine)} sequences that were "
+            f"done: {first_few(lost, 3)}",
+            hint="it was removed or damaged while the run went on (by --fresh?); run the same "
+            "command again",
+        )
 
 
 def load_reporter(host: Host, name: str) -> Renderer:
@@ -207,13 +241,32 @@ def _execute(
         )
 
 
+def _profile(plan: Plan) -> tuple[str, ...]:
+    """Profile the model and store that; why it could not be done is a warning, never an error."""
+    if plan.job.model.kind == "files":
+        return ("prediction files cannot be profiled: the model that made them is not here",)
+    works = choose_works(plan.work(list(plan.samples)), plan.job.batch_size)
+    outcome = profile_job(Assignment(plan.job, works))
+    if isinstance(outcome, Failure):
+        return (f"the model could not be profiled: {outcome.error}: {outcome.text}",)
+    write_profile(plan.directory, outcome)
+    return ()
+
+
+def _warn(results: Results, warnings: Sequence[str]) -> Results:
+    report = results.report
+    more = report.model_copy(update={"warnings": (*report.warnings, *warnings)})
+    return replace(results, report=more)
+
+
 def clear_run(directory: Path) -> None:
     """Forget a run that may be folded again: its journal and all that derives from it."""
     try:
         for name in ("journal", "predictions", *DERIVED):
             if (directory / name).exists():
                 shutil.rmtree(directory / name)
-        (directory / "run.json").unlink(missing_ok=True)
+        for name in ("run.json", PROFILE):
+            (directory / name).unlink(missing_ok=True)
     except OSError as error:
         raise JournalError(
             f"{error.filename or directory} cannot be removed: {error.strerror or error}",

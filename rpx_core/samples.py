@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from rpx_core.config import Data
 from rpx_core.contracts import Sample, Task
+from rpx_core.datasets import select
 from rpx_core.errors import ConfigError, ManifestError
 from rpx_core.host import Host
-from rpx_core.manifest import Manifest
+from rpx_core.manifest import Entry, Manifest
 from rpx_core.offers import Offer
 from rpx_core.parts import resolve_part
-from rpx_core.records import Record
+from rpx_core.records import Record, natural_key, usual_step
+from rpx_core.scorer import Span
 from rpx_core.specs import TaskSpec
 
 FILE_SUFFIXES = frozenset(
@@ -29,22 +35,48 @@ FILE_SUFFIXES = frozenset(
 _CHUNK = 64
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """One sequence to go through: its records in order, and their samples, loaded one by one."""
+
+    span: Span
+    samples: Iterator[Sample]
+
+
 class SampleReader:
     """Reads the samples of a manifest, with ground truth, through the task's own loader.
 
-    Raises ManifestError when no installed task is the one meant: `task`, or else the manifest's.
+    `data` says which of them, by split and limit, as in a run; the default is all. Raises
+    ManifestError when no installed task is the one meant: `task`, or else the manifest's.
     """
 
-    def __init__(self, manifest: Manifest, host: Host, task: str | None = None) -> None:
+    def __init__(
+        self, manifest: Manifest, host: Host, task: str | None = None, data: Data | None = None
+    ) -> None:
         self.manifest = manifest
         self.offer = _find_task(manifest, host, task)
         self._task: Task[Any, Any] = resolve_part(self.offer, {}, field_name="task").build()
+        split = data is not None and data.split is not None
+        self._sequences = select(manifest, data) if data and split else manifest.sequences()
+        self._limit = data.limit if data else None
+
+    @property
+    def root(self) -> Path:
+        """The folder that all files lie below."""
+        return self.manifest.root
 
     def samples(self) -> Iterator[Sample]:
         """The samples in the order of the manifest, or by sequence if the task arranges frames."""
-        files = self.manifest.files
-        for record in self._records():
-            yield self._task.load(record, files.declaring(record.checksums))
+        return self._load(self._records())
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The same samples by sequence, in natural order, as a run goes through them."""
+        whole = self.manifest.sequences()
+        for name, entries in self._sequences.items():
+            records = self._limited(self._arrange(entries))
+            if records:
+                span = Span(name, records, usual_step([entry.frame for entry in whole[name]]))
+                yield Stretch(span, self._load(records))
 
     def count_samples(self) -> int:
         """How many samples there are; raises ManifestError for a listed file that is missing.
@@ -70,14 +102,44 @@ class SampleReader:
                         f"sample {record.id}: {error.message}", hint=error.hint
                     ) from error
 
+    def _load(self, records: Iterable[Record]) -> Iterator[Sample]:
+        files = self.manifest.files
+        for record in records:
+            yield self._task.load(record, files.declaring(record.checksums))
+
     def _records(self) -> Iterator[Record]:
-        manifest = self.manifest
-        if type(self._task).arrange is not Task.arrange:
-            for frames in manifest.sequences().values():
-                yield from self._task.arrange(manifest.records(frames), manifest.files)
-        else:
-            for start in range(0, len(manifest.entries), _CHUNK):
-                yield from manifest.records(manifest.entries[start : start + _CHUNK])
+        if self._rearranges:
+            for entries in self._sequences.values():
+                yield from self._limited(self._arrange(entries))
+            return
+        chosen = sorted(
+            (entry for entries in self._sequences.values() for entry in entries),
+            key=attrgetter("position"),
+        )
+        for start in range(0, len(chosen), _CHUNK):
+            yield from self._limited(self.manifest.records(chosen[start : start + _CHUNK]))
+
+    @property
+    def _rearranges(self) -> bool:
+        return type(self._task).arrange is not Task.arrange
+
+    def _arrange(self, entries: Sequence[Entry]) -> Sequence[Record]:
+        return self._task.arrange(self.manifest.records(entries), self.manifest.files)
+
+    def _limited(self, records: Sequence[Record]) -> Sequence[Record]:
+        if self._limit is None:
+            return records
+        return [record for record in records if record.id in self._first]
+
+    @cached_property
+    def _first(self) -> frozenset[str]:
+        """The first samples in the order of their ids, as many as the limit says."""
+        ids = [
+            each.id
+            for entries in self._sequences.values()
+            for each in (self._arrange(entries) if self._rearranges else entries)
+        ]
+        return frozenset(sorted(ids, key=natural_key)[: self._limit])
 
 
 def copy_samples(samples: object) -> list[Any]:
@@ -131,6 +193,15 @@ def _plain(value: object) -> object:
     raise TypeError(f"a value of type {type(value).__name__} cannot be in a manifest")
 
 
+def find_task(host: Host, name: str, *, wanted_by: str) -> Offer[TaskSpec]:
+    """The task of this name; raises ManifestError where none is installed."""
+    try:
+        offer: Offer[TaskSpec] = host.find("task", name)
+    except ConfigError as error:
+        raise ManifestError(f"{wanted_by}: {error.message}", hint=error.hint) from error
+    return offer
+
+
 def _find_task(manifest: Manifest, host: Host, task: str | None) -> Offer[TaskSpec]:
     served = manifest.header.served()
     name = task or manifest.header.task or (served[0] if len(served) == 1 else None)
@@ -141,8 +212,4 @@ def _find_task(manifest: Manifest, host: Host, task: str | None) -> Offer[TaskSp
         )
     if name.rpartition("/")[2] not in {one.rpartition("/")[2] for one in served}:
         raise ManifestError(f"{manifest.name}: it serves {', '.join(served)}, not {name}")
-    try:
-        offer: Offer[TaskSpec] = host.find("task", name)
-    except ConfigError as error:
-        raise ManifestError(f"{manifest.name}: {error.message}", hint=error.hint) from error
-    return offer
+    return find_task(host, name, wanted_by=manifest.name)

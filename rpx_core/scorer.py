@@ -12,9 +12,10 @@ from typing import Any
 
 from rpx_core.alignment import fit
 from rpx_core.contracts import Frame, Sample, Task, Unit
+from rpx_core.guard import Guard
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.records import Record
-from rpx_core.report import Failure, Row, Stage
+from rpx_core.report import Failure, Row
 from rpx_core.rows import Slot, Source, joint_row, sample_row
 
 
@@ -56,12 +57,12 @@ class SequenceScorer:
         self,
         span: Span,
         scoring: Scoring,
-        guard: Callable[[Stage, Callable[[], Any]], Any],
+        guard: Guard,
         keep: Callable[[Row, Frame], None],
     ) -> None:
         self.sequence = span.sequence
         self._span = span
-        self._slots = {record.id: Slot(record) for record in span.records}
+        self._slots = {record.id: Slot(record, evidence=Evidence(guard)) for record in span.records}
         self._order = [record.id for record in span.records]
         self._scoring = scoring
         self._guard = guard
@@ -128,11 +129,8 @@ class SequenceScorer:
             return
         if not self._scoring.align_sequence:
             self._align([slot])
-        if slot.failure is None:
-            outcome = self._guard("measure", lambda: self._measure(slot))
-            if isinstance(outcome, Failure):
-                slot.failure = outcome
         if slot.failure is None and slot.frame is not None:
+            self._measure(slot)
             slot.scored = True
             self._keep(sample_row(slot), slot.frame)
             if self._next == len(self._order) // 2:
@@ -191,7 +189,7 @@ class SequenceScorer:
         row = joint_row(Unit.PAIR, identifier, records).model_copy(
             update={"frame": current.record.frame}
         )
-        evidence = Evidence()
+        evidence = Evidence(self._guard)
         pair = (previous.frame, current.frame)
         whole = all(frame is not None and frame.prediction is not None for frame in pair)
         if not (whole and previous.scored and current.scored):
@@ -202,8 +200,8 @@ class SequenceScorer:
             for metric in metrics:
                 evidence.undefined(metric, "frames are missing between the two")
             return row.model_copy(update={"metrics": evidence.measured}), {}
-        outcome = self._guard("measure", lambda: _take_all(evidence, metrics, pair))
-        return _closed(row, evidence, outcome)
+        _take_all(evidence, metrics, pair)
+        return row.model_copy(update={"metrics": evidence.measured}), evidence.states
 
     def _sequence_row(self) -> list[tuple[Row, Mapping[str, bytes]]]:
         metrics = self._scoring.of_unit(Unit.SEQUENCE)
@@ -216,16 +214,16 @@ class SequenceScorer:
             for slot in slots
             if slot.frame is not None and slot.failure is None and slot.frame.prediction is not None
         ]
-        evidence = Evidence()
+        evidence = Evidence(self._guard)
         if len(frames) < len(slots):
             for metric in metrics:
                 evidence.undefined(metric, "a frame of the sequence failed or is not aligned")
             return [(row.model_copy(update={"metrics": evidence.measured}), {})]
-        outcome = self._guard("measure", lambda: _take_all(evidence, metrics, (frames,)))
-        closed = _closed(row, evidence, outcome)
+        _take_all(evidence, metrics, (frames,))
+        row = row.model_copy(update={"metrics": evidence.measured})
         if self._poster is not None:
-            self._keep(closed[0], self._poster)
-        return [closed]
+            self._keep(row, self._poster)
+        return [(row, evidence.states)]
 
 
 def _take_all(
@@ -237,9 +235,3 @@ def _take_all(
 
 def _bind(measure: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
     return lambda: measure(*arguments)
-
-
-def _closed(row: Row, evidence: Evidence, outcome: object) -> tuple[Row, Mapping[str, bytes]]:
-    if isinstance(outcome, Failure):
-        return row.model_copy(update={"failure": outcome}), {}
-    return row.model_copy(update={"metrics": evidence.measured}), evidence.states

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,25 @@ def make_plans(
 def _protocol(host: Host, config: RunConfig) -> Protocol | None:
     if config.protocol is None:
         return None
-    protocol = load_protocol(host.find("protocol", config.protocol))
+    offer = host.find("protocol", config.protocol)
+    protocol = _own_metrics(load_protocol(offer), offer.distribution, host)
     if config.task is not None and config.task.rsplit("/", 1)[-1] != protocol.task:
         raise ConfigError(
             f"protocol {protocol.name} is for {protocol.task}, not {config.task}",
             hint="`rpx list protocols` shows which task each is for",
         )
     return protocol
+
+
+def _own_metrics(protocol: Protocol, distribution: str, host: Host) -> Protocol:
+    """The protocol with its metrics by full name where its own distribution has them.
+
+    A bare name in a protocol means what its author has, not what the task's author calls so.
+    """
+    offers = host.offers("metric")
+    metrics = {}
+    for label, named in protocol.layer.get("metrics", {}).items():
+        table = {"name": named} if isinstance(named, str) else dict(named)
+        full = f"{distribution}/{table['name']}"
+        metrics[label] = {**table, "name": full} if full in offers else table
+    return replace(protocol, layer={**protocol.layer, **({"metrics": metrics} if metrics else {})})

@@ -49,20 +49,23 @@ class UserCode:
 
     def attribute(self, name: str) -> Any:
         """One of its names; raises ConfigError with those it has."""
-        try:
-            return getattr(self.module, name)
-        except AttributeError:
-            names = [
-                name
-                for name, value in vars(self.module).items()
-                if callable(value)
-                and not name.startswith("_")
-                and getattr(value, "__module__", None) == self.module.__name__
-            ]
-            raise ConfigError(
-                f"{self.source.name} has no {name!r}",
-                hint=f"it defines: {', '.join(names) or 'nothing'}",
-            ) from None
+        # A module may have a `__getattr__` of its own, which may raise anything.
+        found = import_user_code(
+            f"{self.source.name}:{name}", partial(getattr, self.module, name, _MISSING)
+        )
+        if found is not _MISSING:
+            return found
+        names = [
+            name
+            for name, value in vars(self.module).items()
+            if callable(value)
+            and not name.startswith("_")
+            and getattr(value, "__module__", None) == self.module.__name__
+        ]
+        raise ConfigError(
+            f"{self.source.name} has no {name!r}",
+            hint=f"it defines: {', '.join(names) or 'nothing'}",
+        )
 
     def changed(self, planned: Mapping[str, str]) -> list[str]:
         """The files that no longer hold what they did when these digests were taken."""
@@ -73,6 +76,7 @@ class UserCode:
         ]
 
 
+_MISSING = object()
 _known: dict[str, UserCode] = {}
 
 
@@ -205,7 +209,7 @@ def _mentioned(source: Path) -> set[Path]:
 def _imports(path: Path, folder: Path) -> Iterator[Path]:
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, OSError):
+    except (SyntaxError, ValueError, OSError, MemoryError, RecursionError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -213,6 +217,8 @@ def _imports(path: Path, folder: Path) -> Iterator[Path]:
         elif isinstance(node, ast.ImportFrom):
             start = f"{node.module}." if node.module else ""
             names = [f"{start}{alias.name}" for alias in node.names]
+            if node.level > len(path.parents):
+                continue
             base = path.parents[node.level - 1] if node.level else folder
         else:
             continue

@@ -20,6 +20,7 @@ from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
 from rpx_core.errors import ModelError, PluginError, RPXError
 from rpx_core.files import Files, Stamp
 from rpx_core.guard import describe_error, guarded
+from rpx_core.interrupts import is_interrupt
 from rpx_core.journal import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked
@@ -30,6 +31,7 @@ from rpx_core.records import Record
 from rpx_core.report import Failure, Row
 from rpx_core.rows import Source
 from rpx_core.scorer import Scoring, SequenceScorer, Span
+from rpx_core.worst import Candidate
 from rpx_core.writers import introduce_writer
 
 
@@ -91,6 +93,7 @@ class Worker:
             job.align_method,
             job.align_sequence,
         )
+        self._whole_sequence = False
         self._complaints: Counter[tuple[str, str]] = Counter()
         self._model, description = self._set_up()
         self._keeper = WorstKeeper(
@@ -122,19 +125,18 @@ class Worker:
         for (what, problem), times in sorted(self._complaints.items()):
             print(f"warning: {what} failed {times} times: {problem}", file=sys.stderr)
 
-    @property
-    def _whole_sequence(self) -> bool:
-        return getattr(self._model, "batch", None) == "sequence"
-
     def _set_up(self) -> tuple[Model, dict[str, str]]:
         """The model, ready to predict, and what it says of itself."""
         try:
             model = build_model(self._job.model, self._task, self._job.runtime)
             model.setup()
+            self._whole_sequence = getattr(model, "batch", None) == "sequence"
             return model, describe(model)
         except RPXError:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             raise ModelError(
                 f"model {self._job.model.name} cannot be set up: "
                 f"{type(error).__name__}: {describe_error(error)}"
@@ -247,11 +249,14 @@ class Worker:
         label, output = self._job.primary
         measured = row.metrics.get(label)
         value = measured.values.get(output) if measured else None
-        if value is not None and self._keeper.wants(value):
+        if value is None:
+            return
+        candidate = Candidate(row.id, row.sequence, value)
+        if self._keeper.wants(candidate):
             # A picture that cannot be made is no reason to lose a number.
             kept = guarded(
                 "measure",
-                lambda: self._keeper.keep(row.id, value, self._task.preview(frame)),
+                lambda: self._keeper.keep(candidate, self._task.preview(frame)),
             )
             self._note("a picture of a sample", kept)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -272,7 +273,8 @@ def test_a_prediction_file_that_is_none_is_a_failed_sample(here: Here, content: 
     (folder / "c.json").write_bytes(content)
     ran = here.rpx("--task", "toy_level", "--predictions", str(folder), verb="score")
     assert ran.returncode == 3, ran.stdout + ran.stderr
-    (failed,) = here.report()["failures"]
+    failed, *others = here.report()["failures"]
+    assert {one["id"] for one in others} <= {"c"}  # each metric may have a reason of its own
     assert failed["failure"]["stage"] in {"predict", "measure"}
 
 
@@ -312,3 +314,27 @@ def test_a_metric_that_was_asked_for_and_has_no_value_is_fatal_when_strict(here:
     assert ran.returncode == 0
     assert "void has no value: " in ran.stdout
     assert here.rpx(*metrics, "--strict").returncode == 3
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_a_reader_that_goes_away_does_not_change_the_exit_code(
+    lab: Lab, arguments: tuple[str, ...]
+) -> None:
+    failing = ("--model", "toy-noise", *set_options(raises=["scene1_clean_2"]))
+    command = shlex.join(lab.command(*arguments, *failing))
+    script = f"set -o pipefail; {command} | true"
+    ran = subprocess.run(
+        ["bash", "-c", script], env=lab.environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 3
+    assert "error" not in ran.stderr
+
+
+def test_a_configuration_file_says_how_predictions_are_scored(here: Here) -> None:
+    (here.folder / "scored.toml").write_text('task = "toy_level"\nalign = "shift"\n')
+    assert here.rpx("--set", "execution.save_predictions=true").returncode == 0
+    (saved,) = here.folder.glob("runs/*/predictions")
+    file = str(here.folder / "scored.toml")
+    ran = here.rpx(file, "--predictions", str(saved), verb="score", runs="scored")
+    assert ran.returncode == 0, ran.stderr
+    assert "aligned:" in ran.stdout

@@ -205,3 +205,37 @@ def test_the_record_of_a_run_says_nothing_of_the_machine(bench: Bench) -> None:
     assert "workers" not in text
     record = json.loads(text)
     assert record["inputs"]["distributions"].keys() == {"numpy", "rpx-core", "toy-engine"}
+
+
+def test_the_headline_is_the_tasks_own_under_whatever_label(bench: Bench) -> None:
+    metrics = {"a": "toy-trace", "quality": "toy-quality", "z": "toy-error"}
+    assert bench.run(metrics=metrics).report.primary == "z.abs@sample"
+
+
+def test_a_label_of_the_tasks_own_may_stand_for_another_metric(bench: Bench) -> None:
+    report = bench.run(metrics={"error": "toy-quality"}).report
+    assert report.primary.startswith("error.")
+
+
+def test_without_the_tasks_own_metric_a_number_with_a_better_end_is_the_headline(
+    bench: Bench,
+) -> None:
+    report = bench.run(metrics={"a": "toy-trace", "z": "toy-quality"}).report
+    label, output = report.primary.partition("@")[0].split(".")
+    number = report.number(report.primary)
+    assert (label, number.better is None) == ("z", False), output
+
+
+def test_a_configuration_names_its_headline_which_is_part_of_the_run(bench: Bench) -> None:
+    plain = bench.run(metrics={"error": "toy-error", "quality": "toy-quality"})
+    named = bench.run(
+        metrics={"error": "toy-error", "quality": "toy-quality"}, primary="quality.db"
+    )
+    assert named.report.primary.startswith("quality.db@")
+    assert named.report.readiness.address == named.report.primary
+    assert named.report.run.identity != plain.report.run.identity
+
+
+def test_a_headline_that_no_metric_has_is_refused_with_those_there_are(bench: Bench) -> None:
+    with pytest.raises(ConfigError, match=r"no metric of this run has the output 'error\.none'"):
+        bench.run(primary="error.none")

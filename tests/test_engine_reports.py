@@ -60,6 +60,7 @@ def picture(directory: Path, pictures: Any, caption: str) -> Any:
 def test_a_run_about_sequences_lists_and_shows_its_worst_ones(bench: Bench) -> None:
     outcome = bench.run(
         metrics={"drift": "toy-drift", "level": "toy-error"},
+        primary="drift.drift",
         options={"pictures": True},
         execution={"previews": 2},
     )

@@ -19,7 +19,11 @@ SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py") if path.name not in
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
     """A copy of the examples to run in."""
-    return Path(shutil.copytree(EXAMPLES, tmp_path / "examples"))
+    return copy_examples(tmp_path)
+
+
+def copy_examples(folder: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLES, folder / "examples"))
 
 
 def commands_of(text: str) -> list[str]:

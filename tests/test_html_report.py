@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from rpx_core.contracts import Difficulty
+from rpx_core.contracts import Difficulty, Unit
 from rpx_core.report import Results, WorstSample
 from rpx_core.reporters import charts, html
 from rpx_core.reporters.formatting import format_number
 
 from .report_fixtures import HOSTILE, build_results, make_partial, poison
 from .report_page import read_page
+from .report_profiles import build_rivals
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page as BrowserPage
@@ -134,6 +135,31 @@ def test_scores_show_coverage_and_say_better_or_worse() -> None:
     assert scores["Phase score, interaction"][1] == "n/a (no value for difficulty hard)"
 
 
+def test_scores_that_all_lack_are_folded_under_their_reasons() -> None:
+    results = build_results(frames=4)
+    scores = tuple(
+        score.model_copy(update={"value": None, "reason": "no phases"})
+        for score in results.report.readiness.scores
+    )
+    readiness = results.report.readiness.model_copy(update={"scores": scores})
+    report = results.report.model_copy(update={"readiness": readiness})
+    text = read_text(replace(results, report=report))
+    assert "None can be said of this data: no phases." in text
+    assert f"All {len(scores)} scores" in text
+
+
+def test_a_mean_of_pairs_is_called_so() -> None:
+    results = build_results(frames=4)
+    numbers = tuple(
+        number.model_copy(update={"evidence": Unit.PAIR}) for number in results.report.numbers
+    )
+    rows = read_page(
+        render(replace(results, report=results.report.model_copy(update={"numbers": numbers})))
+    ).rows
+    aggregates = {row[-1] for row in rows if row[0].startswith("depth.")}
+    assert aggregates == {"mean of pairs", "median of pairs", "mean of scenes"}
+
+
 def test_every_table_has_a_caption_and_every_header_a_scope() -> None:
     page = read_page(render(build_results()))
     tags = [tag for tag, _ in page.tags]
@@ -196,6 +222,14 @@ def test_other_runs_stand_beside_this_one() -> None:
     beside = {row[0]: row[-1] for row in rows if len(row) == 4 and row[0].startswith("depth.")}
     assert beside["depth.absrel"] == format_number(other.numbers[0].value or 0)
     assert beside["depth.rmse"] == "n/a (not computed)"
+
+
+def test_one_value_is_no_distribution() -> None:
+    results = build_results(frames=4, lost=0)
+    for count, drawn in ((1, False), (2, True)):
+        page = read_page(render(replace(results, rows=results.rows[:count])))
+        ids = {value for _, name, value in page.attributes if name == "id"}
+        assert ("distribution" in ids) is drawn
 
 
 @given(st.lists(finite, min_size=1, max_size=60))
@@ -268,7 +302,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     full = build_results(folder, frames=12)
     variants = {
-        "full": replace(full, others=[full.report]),
+        "full": build_rivals(full),
         "hostile": poison(make_partial(full)),
         "long": poison(full, "y" * 3000),
         "empty": build_results(frames=0),

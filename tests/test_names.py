@@ -119,3 +119,10 @@ def test_a_full_name_of_an_absent_distribution_says_how_to_install_it():
 def test_a_full_name_that_its_distribution_lacks_suggests_its_own():
     with pytest.raises(ConfigError, match="a offers no metric 'rmsee'; did you mean a/rmse"):
         find("a/rmsee", offers("a/rmse", "b/rmsee"), plugin("a"), plugin("b"))
+
+
+def test_a_task_of_ours_that_is_not_installed_is_named_with_its_package():
+    request = Request("task", "object_tracking")
+    with pytest.raises(ConfigError, match="comes with rpx-detection") as caught:
+        choose(request, offers("a/object_segmentation"), [plugin("a")])
+    assert caught.value.hint == "pip install rpx-detection"

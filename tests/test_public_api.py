@@ -11,9 +11,10 @@ import enum
 import importlib
 import inspect
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,12 @@ def test_the_stub_mirrors_the_table() -> None:
     table = {name: target.partition(":")[0] for name, (_, target) in rpx.PUBLISHED.items()}
     assert origins == table
     assert exported == sorted(table)
+
+
+def test_no_module_of_core_has_the_name_of_something_published() -> None:
+    # Importing it would put the module in the place of the published name.
+    modules = {path.stem for path in (ROOT / "rpx_core").iterdir()}
+    assert modules.isdisjoint(rpx.PUBLISHED)
 
 
 def test_the_table_names_the_distribution_that_each_package_comes_with() -> None:
@@ -179,10 +186,15 @@ def describe_distribution(distribution: str) -> Iterator[str]:
             if isinstance(value, enum.EnumMeta):
                 yield f"enum {name}: " + ", ".join(f"{m.name}={m.value!r}" for m in value)
             elif isinstance(value, type):
-                yield f"class {name}{inspect.signature(value)}"
+                yield f"class {name}{describe_signature(value)}"
                 yield from describe_members(value)
             else:
                 yield f"def {name}{inspect.signature(value)}"
+
+
+def describe_signature(value: Callable[..., object]) -> str:
+    """A signature; functions in it without their place in memory."""
+    return re.sub(r"<function (\w+) at 0x[0-9a-f]+>", r"\1", str(inspect.signature(value)))
 
 
 def describe_members(kind: type) -> Iterator[str]:

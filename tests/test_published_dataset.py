@@ -285,3 +285,78 @@ def test_declared_checksums_are_verified_on_reading(root: Path) -> None:
 def test_a_batch_holds_at_least_one_sample(root: Path) -> None:
     with pytest.raises(ConfigError, match="batch_size is 0"):
         rpx.RPXDataset(make_records(), MASKS, root, batch_size=0)
+
+
+DEPTH = rpx.TaskType.MONOCULAR_DEPTH
+WALL = rpx.DepthGroundTruth(np.ones((4, 6), np.float32))
+
+
+def make_samples(*ids: str, **fields: Any) -> list[rpx.Sample]:
+    rgb = np.zeros((4, 6, 3), np.uint8)
+    return [rpx.Sample(identifier, rgb, WALL, **fields) for identifier in ids]
+
+
+def test_samples_of_a_program_are_given_as_they_are_in_the_order_given() -> None:
+    samples = make_samples("b_clean_2", "a_clean_10", "a_clean_9", phase=Phase.CLEAN)
+    dataset = rpx.RPXDataset(samples, DEPTH, batch_size=2)
+    assert [[sample.id for sample in batch] for batch in dataset] == [
+        ["b_clean_2", "a_clean_10"],
+        ["a_clean_9"],
+    ]
+    assert (len(dataset), dataset.task) == (3, DEPTH)
+    assert next(iter(dataset))[0].rgb is samples[0].rgb
+
+
+def test_samples_of_a_program_form_sequences_by_their_published_ids() -> None:
+    samples = make_samples("b_clean_2", "a_clean_10", "a_clean_9", phase=Phase.CLEAN)
+    stretches = list(rpx.RPXDataset(samples, DEPTH).stretches())
+    assert [(one.span.sequence, [r.id for r in one.span.records]) for one in stretches] == [
+        ("a_clean", ["a_clean_9", "a_clean_10"]),
+        ("b_clean", ["b_clean_2"]),
+    ]
+    assert [record.scene for record in stretches[0].span.records] == ["a", "a"]
+
+
+def test_a_sample_of_no_phase_or_another_stands_alone() -> None:
+    samples = [*make_samples("a_clean_1"), *make_samples("a_clean_2", phase=Phase.CLUTTER)]
+    stretches = rpx.RPXDataset(samples, DEPTH).stretches()
+    assert [one.span.sequence for one in stretches] == ["a_clean_1", "a_clean_2"]
+
+
+def test_a_query_that_is_there_stays() -> None:
+    (sample,) = make_samples("a", query="mine")
+    assert next(iter(rpx.RPXDataset([sample], DEPTH)))[0].query == "mine"
+
+
+@pytest.mark.parametrize(
+    ("samples", "says"),
+    [
+        (make_samples("a", "a"), "sample a: 2 samples have this id"),
+        ([*make_samples("a"), {"id": "b"}], "both records and Sample objects"),
+        ([rpx.Sample("a", None, np.ones((4, 6)))], "its ground truth is a ndarray; a DepthGr"),
+        ([rpx.Sample("a")], "its ground truth is missing"),
+        ([rpx.Sample("", None, WALL)], "String should have at least 1 character"),
+    ],
+)
+def test_samples_that_cannot_be_evaluated_are_one_clear_error(samples: Any, says: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        rpx.RPXDataset(samples, DEPTH)
+    assert says in str(caught.value)
+
+
+def test_samples_of_an_unknown_task_are_refused() -> None:
+    with pytest.raises(ManifestError, match="did you mean monocular_depth"):
+        rpx.RPXDataset(make_samples("a"), "monocular_depht")
+
+
+def test_an_installed_dataset_opens_by_its_name_as_in_a_run() -> None:
+    dataset = rpx.RPXDataset.from_name("demo", task=DEPTH, split="hard", limit=3)
+    (first, *_), *_ = batches = list(dataset)
+    assert (len(dataset), len(batches)) == (3, 3)
+    assert first.difficulty is Difficulty.HARD
+    pairs = rpx.RPXDataset.from_name("demo", 2, task="relative_camera_pose", limit=5)
+    assert [len(batch) for batch in pairs] == [2, 2, 1]
+    with pytest.raises(ConfigError, match="no dataset is named 'domo'"):
+        rpx.RPXDataset.from_name("domo", task=DEPTH)
+    with pytest.raises(ManifestError, match="not trajectory"):
+        rpx.RPXDataset.from_name("demo", task="trajectory")

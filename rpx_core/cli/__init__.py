@@ -11,14 +11,16 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from io import TextIOWrapper
 from types import MappingProxyType
 from typing import Any
 
 import click
 
-from rpx_core.cli.output import State, Told, print_error
+from rpx_core.cli.output import State, Told, drop_stdout, print_error
 from rpx_core.errors import ExitCode, RPXError
+from rpx_core.interrupts import is_interrupt, watch_interrupts
 
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -98,11 +100,34 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the documented code."""
     # Sums of numpy's BLAS depend on its threads: one here, as in every worker process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_standard_streams()
+    watch_interrupts()
     for stream in (sys.stdout, sys.stderr):
         # Arrows in tables must not end a command whose output is read as ASCII.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
+    code = invoke(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_stdout()
+    except OSError as error:
+        drop_stdout()
+        code = _explain(error, as_json=False)
+    sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """A closed descriptor would be taken by the next file that is opened, and printed into."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for good
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for good
 
 
 def invoke(arguments: list[str]) -> int:
@@ -114,13 +139,9 @@ def invoke(arguments: list[str]) -> int:
         return stop.exit_code
     except BrokenPipeError:
         # The reader of our output went away (`rpx list | head`): not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_stdout()
         return ExitCode.OK
-    except (
-        Exception,
-        KeyboardInterrupt,
-        SystemExit,
-    ) as error:  # The last line of defence before the shell.
+    except BaseException as error:  # The last line of defence before the shell.
         if os.environ.get("RPX_DEBUG"):
             traceback.print_exc()
         return _explain(error, as_json="--json" in arguments)
@@ -129,7 +150,7 @@ def invoke(arguments: list[str]) -> int:
 def _explain(error: BaseException, *, as_json: bool) -> ExitCode:
     """Tell the user what happened, and the shell by which code."""
     match error:
-        case click.Abort() | KeyboardInterrupt():
+        case _ if isinstance(error, click.Abort) or is_interrupt(error):
             told = Told("interrupted", "finished work is kept; the same command resumes")
             code = ExitCode.INTERRUPTED
         case click.exceptions.NoArgsIsHelpError() if not as_json:
@@ -142,11 +163,19 @@ def _explain(error: BaseException, *, as_json: bool) -> ExitCode:
             told, code = Told(error.format_message()), ExitCode.USAGE
         case RPXError():
             told, code = Told(error.message, error.hint, error.details), error.exit_code
+        case OSError():
+            told = Told(f"{error.filename or 'output'}: {error.strerror or error}")
+            code = ExitCode.INCOMPLETE
         case _:
             told = Told(
                 f"internal error: {type(error).__name__}: {error}",
                 "this is a bug in rpx; RPX_DEBUG=1 shows where. Finished work is kept",
             )
             code = ExitCode.INTERNAL
-    print_error(told, as_json=as_json)
+    try:
+        print_error(told, as_json=as_json)
+    except (OSError, ValueError):
+        # Nobody reads stdout, or it is full; nobody may read stderr either.
+        with suppress(OSError, ValueError):
+            print_error(told, as_json=False)
     return code

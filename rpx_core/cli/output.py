@@ -64,9 +64,9 @@ class State:
 
     def console(self) -> Console:
         """Where tables go; silent under `--quiet` and `--json`."""
-        from rich.console import Console
+        from rpx_core.cli.terminal import Terminal
 
-        return Console(quiet=self.quiet or self.as_json, highlight=False, soft_wrap=False)
+        return Terminal(quiet=self.quiet or self.as_json, highlight=False, soft_wrap=False)
 
 
 def common_options(command: F) -> F:
@@ -93,7 +93,16 @@ def common_options(command: F) -> F:
 
 def print_json(document: Mapping[str, Any] | list[Any]) -> None:
     """One JSON document on stdout; strict, so no NaN."""
-    click.echo(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False, default=str))
+    text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False, default=str)
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        drop_stdout()
+
+
+def drop_stdout() -> None:
+    """Let everything that is still written to stdout go nowhere: its reader went away."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rpx_core.cli.output import State, common_options, print_json
 from rpx_core.cli.settings import parse_formats, report_options
+from rpx_core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from rpx_core.report import Report, Results
 
 
 @click.command(
     epilog="""\b
 Examples:
   rpx report runs/ground-plane_monocular-depth_demo-1a2b3c4d
-  rpx report runs/* --as markdown --by scene
+  rpx report runs/* --as markdown --by scene,phase
+  rpx report RUN_A RUN_B                                 side by side in both reports
   rpx report RUN --as parquet
 """
 )
@@ -25,13 +32,24 @@ Examples:
     required=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
 )
+@click.option(
+    "--max-failed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Samples of a run that may fail before the exit code is 3. [default: 0]",
+)
 @report_options
 @common_options
-def report(*, state: State, runs: tuple[Path, ...], **flags: Any) -> int:
+def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: Any) -> int:
     """Fold the journals of runs again and write their reports; nothing is predicted.
+
+    Of several runs, those of the same task, data, protocol and metrics stand beside each other.
+    The exit code is 3 if a run is unfinished or too much of it failed.
 
     Copy the `journal/` folders of shards together first: merging is copying files.
     """
+    from rpx_core.cli.tables import tabulate_runs
     from rpx_core.results import collect, read_record, stored_metrics
     from rpx_core.run import DEFAULT_REPORTERS, load_reporter, write_reports
 
@@ -39,13 +57,64 @@ def report(*, state: State, runs: tuple[Path, ...], **flags: Any) -> int:
     console = state.console()
     names = parse_formats(flags["formats"], DEFAULT_REPORTERS)
     renderers = {name: load_reporter(host, name) for name in names}
-    written: list[Path] = []
-    for directory in runs:
+    results: dict[Path, Results] = {}
+    for directory in dict.fromkeys(path.resolve() for path in runs):
         record = read_record(directory)
-        results = collect(directory, record, stored_metrics(record, host), by=flags["by"])
-        written += write_reports(directory / "report", results, renderers)
+        metrics = stored_metrics(record, host)
+        results[directory] = collect(directory, record, metrics, by=flags["by"])
+    groups = _group([one.report for one in results.values()])
+    written: list[Path] = []
+    for directory, one in results.items():
+        (group,) = (group for group in groups if one.report in group)
+        others = [report for report in group if report is not one.report]
+        written += write_reports(directory / "report", replace(one, others=others), renderers)
+    for group in groups:
+        console.print(tabulate_runs(group))
     for path in written:
         console.print(str(path), markup=False, soft_wrap=True)
+    apart = _tell_apart(groups)
+    for line in apart:
+        console.print(f"not beside each other: {line}", markup=False, soft_wrap=True)
     if state.as_json:
-        print_json({"files": [str(path) for path in written]})
-    return 0
+        print_json({"files": [str(path) for path in written], "apart": apart})
+    return max(_exit_code(one, max_failed) for one in results.values())
+
+
+def _group(reports: Sequence[Report]) -> list[list[Report]]:
+    """The runs that may stand beside each other, in the order given."""
+    from rpx_core.comparable import find_differences
+
+    groups: list[list[Report]] = []
+    for report in reports:
+        fitting = (g for g in groups if not find_differences(g[0].run, report.run))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([report])
+        else:
+            group.append(report)
+    return groups
+
+
+def _tell_apart(groups: Sequence[Sequence[Report]]) -> list[str]:
+    """Why each group is not in the first."""
+    from rpx_core.comparable import find_differences
+
+    first, *rest = (group[0] for group in groups)
+    return [
+        f"{_describe(first)} and {_describe(other)} differ in "
+        f"{', '.join(find_differences(first.run, other.run))}"
+        for other in rest
+    ]
+
+
+def _describe(report: Report) -> str:
+    return f"{report.run.model} ({report.run.identity[:8]})"
+
+
+def _exit_code(results: Results, max_failed: int) -> ExitCode:
+    if results.problems:
+        return ExitCode.PLUGIN
+    status = results.report.status
+    if status.failed > max_failed or status.unfinished_sequences:
+        return ExitCode.INCOMPLETE
+    return ExitCode.OK

@@ -28,6 +28,7 @@ Examples:
   rpx run --data set.json --align median --by scene      scale-free, sliced by scene
   rpx run evaluation.toml --workers 4                    everything else in a file
   rpx run evaluation.toml --shard 2/3                    one of three machines
+  rpx run --model my_model.py:predict --profile          and what it costs
   rpx run --protocol nyu-eigen-1 --data nyu.json
 """
 )
@@ -43,6 +44,11 @@ Examples:
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of models that draw.")
 @click.option("--batch-size", type=click.IntRange(min=1), metavar="N", help="Samples per batch.")
 @click.option("--device", multiple=True, help="Device of each worker in turn, such as cuda:0.")
+@click.option(
+    "--profile",
+    is_flag=True,
+    help="Also measure parameters, FLOPs, memory and latency of the model.",
+)
 @click.option("--save-predictions", is_flag=True, help="Keep predictions, for `rpx score`.")
 @execution_options
 @report_options
@@ -73,6 +79,7 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
         fresh=flags["fresh"],
         by=flags["by"],
         reporters=parse_formats(flags["formats"], DEFAULT_REPORTERS),
+        profile=flags["profile"],
     )
     host = state.discover()
     console = state.console()

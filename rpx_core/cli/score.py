@@ -24,8 +24,12 @@ from rpx_core.errors import ConfigError
 Examples:
   rpx score --task monocular_depth --data set.json --predictions out/
   rpx score --data set.json --predictions out/ --set options.prediction_scale=0.001
+  rpx score evaluation.toml --predictions out/     metrics and options in a file
   rpx run --model stereo-sgbm --data motorcycle --save-predictions
 """
+)
+@click.argument(
+    "config", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--predictions",
@@ -37,7 +41,7 @@ Examples:
 @execution_options
 @report_options
 @common_options
-def score(*, state: State, predictions: Path, **flags: Any) -> int:
+def score(*, state: State, config: Path | None, predictions: Path, **flags: Any) -> int:
     """Evaluate prediction files of any program, with the same numbers as a run.
 
     A file belongs to the sample whose id is its name; characters that no file name may have are
@@ -46,6 +50,7 @@ def score(*, state: State, predictions: Path, **flags: Any) -> int:
     """
     from rpx_core.cli.progress import progress_bar
     from rpx_core.cli.summary import exit_code, outcome_document, print_outcome
+    from rpx_core.documents import read_toml
     from rpx_core.models import files_model
     from rpx_core.run import DEFAULT_REPORTERS, Request
     from rpx_core.run import run as evaluate
@@ -59,7 +64,8 @@ def score(*, state: State, predictions: Path, **flags: Any) -> int:
         reporters=parse_formats(flags["formats"], DEFAULT_REPORTERS),
     )
     host = state.discover()
-    layers = Layers(flags_layer(flags), {})
+    file = read_toml(config) if config else {}
+    layers = Layers(flags_layer(flags), file, source=str(config or "command line"))
     plans = make_plans(host, layers, flags["output"], model=model)
     if len(plans) > 1:
         raise ConfigError(

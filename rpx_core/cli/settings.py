@@ -134,10 +134,19 @@ def report_options(command: F) -> F:
         click.option(
             "--by",
             multiple=True,
-            metavar="KEY",
-            help="Also by phase, difficulty, scene, sequence or a metadata key.",
+            metavar="KEYS",
+            callback=_split_keys,
+            help="Also by phase, difficulty, scene, sequence or metadata keys, comma-separated.",
         ),
     )
+
+
+def _split_keys(
+    context: click.Context, option: click.Parameter, values: Sequence[str]
+) -> tuple[str, ...]:
+    """Each key once, in the order given."""
+    keys = (key.strip() for value in values for key in value.split(","))
+    return tuple(dict.fromkeys(key for key in keys if key))
 
 
 def flags_layer(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,7 +189,10 @@ def _toml_value(text: str, assignment: str) -> Any:
     from rpx_core.documents import read_toml
 
     try:
-        return read_toml(f"value = {text}".encode(), source=f"--set {assignment}")["value"]
+        table = read_toml(f"value = {text}".encode(), source=f"--set {assignment}")
+        if len(table) > 1:
+            raise ConfigError(f"--set {assignment!r} sets several fields; one was expected")
+        return table["value"]
     except ConfigError:
         # A bare word is a string: --set model.name=x needs no second pair of quotes.
         if re.fullmatch(r"[\w./@:+-]+", text):

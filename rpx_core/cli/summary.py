@@ -3,69 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-from rich.table import Table
-
+from rpx_core.cli.tables import (
+    plain,
+    tabulate_efficiency,
+    tabulate_numbers,
+    tabulate_scores,
+    tabulate_slices,
+)
 from rpx_core.errors import ExitCode
 from rpx_core.failures import group_failures
-from rpx_core.reporters.formatting import ARROWS, format_number, format_share, reveal
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rpx_core.report import Number, Score
+    from rpx_core.report import Report
     from rpx_core.run import Outcome
 
+MAX_NUMBERS = 24
+"""Rows up to which the numbers of all metrics are shown, and not of the primary one alone."""
 MAX_FAILURES = 5
 """Kinds of failures shown."""
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
-    """Headline numbers, readiness, failures and where the reports are."""
+    """Headline numbers, readiness, costs, failures and where the reports are."""
+    report = outcome.report
+    _print_heading(console, outcome)
+    if report.status.evaluated_samples:
+        _print_numbers(console, report)
+    _print_failures(console, report)
+    for warning in report.warnings:
+        console.print(f"[yellow]warning:[/] {plain(warning)}", soft_wrap=True)
+    for path in outcome.written:
+        if path.suffix in {".html", ".md"}:
+            console.print(f"report: {plain(_near(path))}", soft_wrap=True)
+
+
+def _print_heading(console: Console, outcome: Outcome) -> None:
     report = outcome.report
     status = report.status
     console.print(
-        f"\n[bold]{_plain(report.run.model)}[/] on [bold]{_plain(report.run.data)}[/], "
-        f"{_plain(report.run.task.split('/')[-1])}: "
+        f"\n[bold]{plain(report.run.model)}[/] on [bold]{plain(report.run.data)}[/], "
+        f"{plain(report.run.task.split('/')[-1])}: "
         f"{status.evaluated_samples} of {status.dataset_samples} samples"
         + (f", [red]{status.failed} failed[/]" if status.failed else "")
     )
     if report.run.alignment:
-        console.print(f"[yellow]aligned:[/] {_plain(report.run.alignment)}")
+        console.print(f"[yellow]aligned:[/] {plain(report.run.alignment)}")
     if report.run.protocol:
-        console.print(f"protocol: {_plain(report.run.protocol)}")
+        console.print(f"protocol: {plain(report.run.protocol)}")
     if not outcome.samples_done:
         console.print("[dim]nothing was left to do; --fresh does it all again[/]")
     for reason in status.partial:
-        console.print(f"[yellow]partial:[/] {_plain(reason)}")
+        console.print(f"[yellow]partial:[/] {plain(reason)}")
+
+
+def _print_numbers(console: Console, report: Report) -> None:
     label = report.primary.partition(".")[0]
     headlines = [number for number in report.numbers if number.headline]
     shown = [number for number in headlines if number.label == label]
-    if status.evaluated_samples:
-        console.print(_numbers(shown))
-    if len(headlines) > len(shown) and status.evaluated_samples:
+    if len(headlines) <= MAX_NUMBERS:
+        shown += [number for number in headlines if number.label != label]
+    console.print(tabulate_numbers(shown))
+    if len(headlines) > len(shown):
         others = sorted({number.label for number in headlines} - {label})
         console.print(f"[dim]and {len(headlines) - len(shown)} of {', '.join(others)}[/]")
     scores = [score for score in report.readiness.scores if score.value is not None]
     if scores:
-        console.print(_scores(report.readiness.rules, scores))
+        console.print(tabulate_scores(report.readiness.rules, scores))
+    if report.slices:
+        console.print(tabulate_slices(report))
+    if report.efficiency is not None:
+        console.print(tabulate_efficiency(report.efficiency))
+
+
+def _print_failures(console: Console, report: Report) -> None:
     kinds = group_failures(report.failures)
     for kind in kinds[:MAX_FAILURES]:
         more = f" and {len(kind.ids) - 1} more" if len(kind.ids) > 1 else ""
         console.print(
-            f"[red]failed[/] {_plain(kind.ids[0])}{more} ({kind.failure.stage}, "
-            f"{_plain(kind.failure.error)}): {_plain(' '.join(kind.failure.text.split()))}",
+            f"[red]failed[/] {plain(kind.ids[0])}{more} ({kind.failure.stage}, "
+            f"{plain(kind.failure.error)}): {plain(' '.join(kind.failure.text.split()))}",
             soft_wrap=True,
         )
     if len(kinds) > MAX_FAILURES:
         console.print(f"[red]failed[/] in {len(kinds) - MAX_FAILURES} more ways; see the report")
-    for warning in report.warnings:
-        console.print(f"[yellow]warning:[/] {_plain(warning)}", soft_wrap=True)
-    for path in outcome.written:
-        if path.suffix in {".html", ".md"}:
-            console.print(f"report: {_plain(str(path))}", soft_wrap=True)
 
 
 def exit_code(outcomes: Sequence[Outcome], *, strict: bool) -> ExitCode:
@@ -86,50 +111,11 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "primary": report.primary,
         "numbers": [number.model_dump(mode="json") for number in report.numbers],
         "readiness": report.readiness.model_dump(mode="json"),
+        "efficiency": report.efficiency
+        and report.efficiency.model_dump(mode="json", by_alias=True),
         "warnings": list(report.warnings),
         "files": [str(path) for path in outcome.written],
     }
-
-
-def _numbers(numbers: Sequence[Number]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("metric")
-    table.add_column("value", justify="right")
-    table.add_column("")
-    table.add_column("unit")
-    table.add_column("n", justify="right")
-    table.add_column("undefined", justify="right")
-    table.add_column("failed", justify="right")
-    table.add_column("aggregate", style="dim")
-    for number in numbers:
-        table.add_row(
-            f"{number.label}.{number.output}",
-            # The counts beside it say why.
-            "n/a" if number.value is None else format_number(number.value),
-            ARROWS[number.better],
-            _plain(number.unit),
-            str(number.n),
-            str(number.undefined or "-"),
-            str(number.failed or "-"),
-            number.aggregate,
-        )
-    return table
-
-
-def _scores(rules: str, scores: Sequence[Score]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(f"readiness ({rules})")
-    table.add_column("value", justify="right")
-    table.add_column("")
-    table.add_column("coverage", justify="right")
-    for score in scores:
-        table.add_row(
-            _plain(score.title),
-            "n/a" if score.value is None else format_number(score.value),
-            score.change or ARROWS[score.better],
-            format_share(score.coverage),
-        )
-    return table
 
 
 def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: bool) -> None:
@@ -140,15 +126,16 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     task = outcomes[0].report.run.task.rpartition("/")[2]
     console.print(
         "\n[bold]Next[/]\n"
-        f"  open {_plain(str(directory / 'report' / 'report.html'))}\n"
+        f"  open {plain(_near(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
-        f"  rpx run --model my_model.py:predict --task {_plain(task)}\n"
+        f"  rpx run --model my_model.py:predict --task {plain(task)}\n"
         "                                        your own function: image in, prediction out\n"
         "  rpx data --help                       your own data\n",
         soft_wrap=True,
     )
 
 
-def _plain(text: str) -> str:
-    """Foreign text as it is: neither markup, nor control characters that steer the terminal."""
-    return escape(reveal(text))
+def _near(path: Path) -> str:
+    """A path as it is shortest from where the command was typed."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

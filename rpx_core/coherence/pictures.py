@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rpx_core.boundaries import Mask, dilate
 from rpx_core.contracts import Picture
+from rpx_core.legends import Legend
 
 Colours = NDArray[np.uint8]
 
@@ -16,8 +17,14 @@ MASKS_ALONE = (230, 159, 0)
 DEPTH_ALONE = (86, 180, 233)
 UNJUDGED = (128, 128, 128)
 
-CAPTION = "white agree, orange masks, blue depth, grey not judged"
-"""Pages cut captions at 60 characters."""
+LEGEND = Legend(
+    keys=(
+        ("agree", AGREED),
+        ("masks alone", MASKS_ALONE),
+        ("depth alone", DEPTH_ALONE),
+        ("not judged", UNJUDGED),
+    )
+)
 
 _DIMMED = 0.4
 _NO_IMAGE = 24
@@ -43,4 +50,4 @@ def draw_edges(
         (depth_alone, DEPTH_ALONE),
     ):
         canvas[dilate(edges, steps)] = colour
-    return [*pictures, Picture(CAPTION, canvas)]
+    return [*pictures, Picture("edges", canvas, LEGEND)]

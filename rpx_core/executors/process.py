@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -24,6 +25,7 @@ from rpx_core.blocks import Block
 from rpx_core.errors import IncompleteRunError, ModelError, RPXError
 from rpx_core.executors import Observer, chunks
 from rpx_core.executors.memory import keep_freed_memory
+from rpx_core.interrupts import watch_interrupts
 from rpx_core.report import Failure
 from rpx_core.worker import Job, Work, Worker
 
@@ -174,6 +176,7 @@ class _Pool:
 def serve(connection: Connection, job: Job) -> None:
     """Be a worker until the parent sends None or goes away."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    watch_interrupts()
     keep_freed_memory()
     # Standard output belongs to the parent, which may owe its reader one JSON document.
     with suppress(OSError):
@@ -191,7 +194,7 @@ def serve(connection: Connection, job: Job) -> None:
         return
     except RPXError as error:
         _report(connection, error)
-    except Exception:
+    except BaseException:
         _report(connection, RPXError(f"a worker failed:\n{traceback.format_exc()}"))
 
 
@@ -246,6 +249,8 @@ def _uninterrupted() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    # It unblocks the signal when it starts: it must be there before.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,22 +1,28 @@
-"""The published dataset: the samples of a manifest, in lists."""
+"""The published dataset: the samples of a manifest or of a program, in lists."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from rpx_core.config import Data
 from rpx_core.contracts import Sample, TaskType
-from rpx_core.datasets import known_assets
+from rpx_core.datasets import known_assets, open_dataset
 from rpx_core.errors import ConfigError, ManifestError
 from rpx_core.host import Host
 from rpx_core.manifest import build_manifest, read_manifest
-from rpx_core.samples import SampleReader, copy_samples, resolve_root
+from rpx_core.sample_list import SampleList
+from rpx_core.samples import SampleReader, Stretch, copy_samples, resolve_root
 
 
 class RPXDataset:
     """The samples of a manifest, loaded with their ground truth, in lists of `batch_size`.
+
+    `samples` are the records of a manifest, their files below `root`, or ready `Sample` objects,
+    which are kept in memory; what a task gives to models beside the image is then filled in from
+    their ground truth and metadata, unless they have a `query`.
 
     Samples come in the order of the manifest, or by sequence for a task that arranges frames; the
     last list may be short. `len()` counts samples. Nothing that is loaded is kept, and what is
@@ -26,12 +32,16 @@ class RPXDataset:
 
     def __init__(
         self,
-        samples: Sequence[Mapping[str, Any]],
+        samples: Sequence[Mapping[str, Any]] | Sequence[Sample],
         task: TaskType | str,
-        root: str | Path,
+        root: str | Path = ".",
         batch_size: int = 1,
     ) -> None:
         host = Host.discover()
+        if _are_ready(samples):
+            ready = SampleList(cast(Sequence[Sample], samples), host, str(task), Path(root))
+            self._open(ready, batch_size)
+            return
         manifest = build_manifest(
             {"task": str(task)}, copy_samples(samples), root=Path(root), known=known_assets(host)
         )
@@ -75,6 +85,26 @@ class RPXDataset:
         built = build_manifest(header, samples, root=root, known=known_assets(host))
         return cls._of(SampleReader(built, host, task), batch_size)
 
+    @classmethod
+    def from_name(
+        cls,
+        name: str,
+        batch_size: int = 1,
+        *,
+        task: TaskType | str,
+        split: str | None = None,
+        limit: int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> RPXDataset:
+        """A dataset that is installed, such as `demo`, as `rpx run --data` would open it.
+
+        `split` keeps the samples of one difficulty, `limit` the first so many in the order of
+        their ids. Raises ConfigError for an unknown name, with those that are close.
+        """
+        host = Host.discover()
+        data = Data(name=name, split=split, limit=limit, options=dict(options or {}))
+        return cls._of(SampleReader(open_dataset(host, data), host, task, data), batch_size)
+
     @property
     def task(self) -> TaskType | str:
         """The task, as a `TaskType` where it is a well-known one."""
@@ -84,7 +114,7 @@ class RPXDataset:
     @property
     def root(self) -> Path:
         """The folder that all files lie below."""
-        return self._reader.manifest.root
+        return self._reader.root
 
     @property
     def batch_size(self) -> int:
@@ -99,15 +129,29 @@ class RPXDataset:
         while batch := list(islice(samples, self._batch_size)):
             yield batch
 
+    def stretches(self) -> Iterator[Stretch]:
+        """The samples sequence by sequence, as a run goes through them."""
+        return self._reader.stretches()
+
     @classmethod
     def _of(cls, reader: SampleReader, batch_size: int) -> RPXDataset:
         dataset = cls.__new__(cls)
         dataset._open(reader, batch_size)
         return dataset
 
-    def _open(self, reader: SampleReader, batch_size: int) -> None:
+    def _open(self, reader: SampleReader | SampleList, batch_size: int) -> None:
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; at least 1 was expected")
         self._reader = reader
         self._batch_size = batch_size
         self._length = reader.count_samples()
+
+
+def _are_ready(samples: object) -> bool:
+    """Whether these are samples; raises ManifestError for samples among records."""
+    if not isinstance(samples, Sequence) or isinstance(samples, str | bytes):
+        return False
+    ready = [isinstance(sample, Sample) for sample in samples]
+    if any(ready) and not all(ready):
+        raise ManifestError("`samples` holds both records and Sample objects; all of one kind")
+    return any(ready)

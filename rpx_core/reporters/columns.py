@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -87,11 +87,16 @@ def _row_columns(rows: Sequence[Row], outputs: dict[str, list[str]]) -> tuple[Co
         values = [row.alignment.get(fact) for row in rows]
         columns.append(Column(f"alignment.{fact}", "real", values))
     columns += [
-        _column("failure.stage", "text", rows, lambda row: row.failure and row.failure.stage),
-        _column("failure.error", "text", rows, lambda row: row.failure and row.failure.error),
-        _column("failure.message", "text", rows, lambda row: row.failure and row.failure.text),
+        _column("failure.stage", "text", rows, lambda row: _joined(f.stage for f in row.failures)),
+        _column("failure.error", "text", rows, lambda row: _joined(f.error for f in row.failures)),
+        _column("failure.message", "text", rows, lambda row: _joined(f.text for f in row.failures)),
     ]
     return _distinct(columns)
+
+
+def _joined(texts: Iterable[str]) -> str | None:
+    """What several metrics failed of, each once."""
+    return "; ".join(dict.fromkeys(texts)) or None
 
 
 def _metric_columns(label: str, names: Sequence[str], rows: Sequence[Row]) -> list[Column]:

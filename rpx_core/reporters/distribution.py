@@ -41,7 +41,7 @@ class Distribution:
 
 
 def spread(number: Number, rows: Sequence[Row]) -> Distribution | None:
-    """The distribution of one output; None when no row has a value that can be drawn."""
+    """The distribution of one output; None unless two or more values can be drawn."""
     having = [row for row in rows if number.label in row.metrics]
     if not having:
         return None
@@ -50,7 +50,7 @@ def spread(number: Number, rows: Sequence[Row]) -> Distribution | None:
     pairs = [(row, read_value(row, number)) for row in mine]
     values = [value for _, value in pairs if value is not None]
     axis = fit_axis(values)
-    if axis is None:
+    if axis is None or len(values) < 2:
         return None
     sequences = _trends(pairs, axis, number.better) if unit is not Unit.SEQUENCE else ()
     return Distribution(

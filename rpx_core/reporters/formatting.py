@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Mapping
 
-from rpx_core.contracts import Better
+from rpx_core.contracts import Better, Unit
+from rpx_core.report import Number
 
 ARROWS: Mapping[Better | None, str] = {"higher": "↑", "lower": "↓", None: "–"}
 DIRECTIONS: Mapping[Better | None, str] = {
@@ -15,10 +16,16 @@ DIRECTIONS: Mapping[Better | None, str] = {
     None: "neither direction is better",
 }
 AGGREGATES: Mapping[str, str] = {
-    "sample": "mean of samples",
+    "sample": "mean of {evidence}",
     "pooled": "pooled",
-    "sample_median": "median of samples",
+    "sample_median": "median of {evidence}",
     "group": "mean of scenes",
+}
+EVIDENCE: Mapping[Unit, str] = {
+    Unit.SAMPLE: "samples",
+    Unit.PAIR: "pairs",
+    Unit.SEQUENCE: "sequences",
+    Unit.STACK: "samples",
 }
 CHANGES: Mapping[str | None, str] = {
     "better": "▲ better",
@@ -28,6 +35,7 @@ CHANGES: Mapping[str | None, str] = {
 }
 
 _DIGITS = 4
+_PREFIXES = ("", "k", "M", "G", "T", "P")
 # Controls, and the characters that reorder or hide the text around them.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
@@ -49,6 +57,13 @@ def format_number(value: float) -> str:
     if not -4 <= power < 6:
         return f"{mantissa}e{exponent}"
     return f"{value:.{max(0, _DIGITS - 1 - power)}f}"
+
+
+def format_scaled(value: float, unit: str) -> str:
+    """An amount with the prefix that brings it below a thousand: `24.56 M`, `88.47 GB`."""
+    steps = min(max(0, int(math.log10(value) / 3)), len(_PREFIXES) - 1) if value >= 1 else 0
+    amount = format_number(value / 1000**steps)
+    return f"{amount} {_PREFIXES[steps]}{unit}".rstrip()
 
 
 def format_value(value: float | None, reason: str | None) -> str:
@@ -78,9 +93,10 @@ def format_share(share: float) -> str:
     return f"{share:.1%}".replace("%", " %")
 
 
-def name_aggregate(aggregate: str) -> str:
-    """An aggregate in words; the name itself when it has none."""
-    return AGGREGATES.get(aggregate, aggregate)
+def name_aggregate(number: Number) -> str:
+    """A number's aggregate in words, over what it is taken; the name itself when it has none."""
+    words = AGGREGATES.get(number.aggregate)
+    return number.aggregate if words is None else words.format(evidence=EVIDENCE[number.evidence])
 
 
 def reveal(text: str) -> str:

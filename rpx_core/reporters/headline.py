@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from rpx_core.report import Number, Report, RunRecord, Score, Status
+from rpx_core.report import Number, Readiness, Report, RunRecord, Score, Status
 from rpx_core.reporters.formatting import format_count
 
+_REASONS_SHOWN = 2
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -60,7 +61,8 @@ def describe_status(status: Status) -> str:
         line += f", {format_count(status.selected_samples)} selected"
     line += f", {format_count(status.failed_samples)} failed"
     if status.failed_others:
-        line += f", {format_count(status.failed_others)} pairs or sequences failed beside them"
+        others = format_count(status.failed_others)
+        line += f", {others} pairs, sequences or single metrics failed beside them"
     return f"{line} ({'; '.join(status.partial)})" if status.partial else line
 
 
@@ -68,6 +70,15 @@ def interval_reasons(numbers: Iterable[Number | Score]) -> tuple[str, ...]:
     """Why numbers have no interval, each reason once."""
     reasons = (n.interval_reason or "no reason given" for n in numbers if n.interval is None)
     return tuple(dict.fromkeys(reasons))
+
+
+def why_no_score(readiness: Readiness) -> tuple[str, ...]:
+    """Why not a single readiness score has a value, in few words; nothing where one has."""
+    if any(score.value is not None for score in readiness.scores):
+        return ()
+    reasons = list(dict.fromkeys(score.reason or "undefined" for score in readiness.scores))
+    more = len(reasons) - _REASONS_SHOWN
+    return (*reasons[:_REASONS_SHOWN], *([f"{more} reasons more"] if more > 0 else []))
 
 
 def pins(run: RunRecord) -> str:

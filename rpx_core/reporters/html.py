@@ -10,8 +10,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpx_core.documents import to_pretty_json
+from rpx_core.legends import to_hex
 from rpx_core.report import FailedSample, Number, Report, Results, Row, Slice, WorstSample
+from rpx_core.reporters.beside import line_up
 from rpx_core.reporters.distribution import spread
+from rpx_core.reporters.efficiency import describe_hardware, list_facts
 from rpx_core.reporters.formatting import (
     ARROWS,
     CHANGES,
@@ -36,7 +39,9 @@ from rpx_core.reporters.headline import (
     other_numbers,
     pins,
     primary_number,
+    why_no_score,
 )
+from rpx_core.reporters.pareto import COSTS
 from rpx_core.reporters.pictures import Embedded, embed
 
 FAILURES_SHOWN = 200
@@ -76,13 +81,19 @@ def _environment() -> Environment:
     environment.filters |= {
         "aggregate": name_aggregate,
         "count": format_count,
+        "hex": to_hex,
         "interval": format_interval,
         "number": format_number,
         "share": format_share,
         "shorten": shorten,
         "value": format_value,
     }
-    environment.globals |= {"ARROWS": ARROWS, "CHANGES": CHANGES, "DIRECTIONS": DIRECTIONS}
+    environment.globals |= {
+        "ARROWS": ARROWS,
+        "CHANGES": CHANGES,
+        "COSTS": COSTS,
+        "DIRECTIONS": DIRECTIONS,
+    }
     return environment
 
 
@@ -95,6 +106,8 @@ def _context(results: Results) -> Mapping[str, Any]:
     report = results.report
     primary = primary_number(report)
     headlines = headline_numbers(report)
+    profile = report.efficiency
+    others = results.others[:RUNS_SHOWN]
     return {
         "report": report,
         "run": report.run,
@@ -107,6 +120,7 @@ def _context(results: Results) -> Mapping[str, Any]:
         "other_numbers": other_numbers(report),
         "interval_reasons": interval_reasons(report.numbers),
         "score_reasons": interval_reasons(report.readiness.scores),
+        "no_score": why_no_score(report.readiness),
         "grid": arrange(report.readiness),
         "distribution": primary and spread(primary, results.rows),
         "worst": _worst(results),
@@ -115,8 +129,12 @@ def _context(results: Results) -> Mapping[str, Any]:
         "failures": report.failures[:FAILURES_SHOWN],
         "stages": _stages(report.failures),
         "warnings": report.warnings[:WARNINGS_SHOWN],
-        "others": _beside(report, results.others[:RUNS_SHOWN]),
-        "other_runs": [report, *results.others[:RUNS_SHOWN]],
+        "others": _beside(report, others),
+        "other_runs": [report, *others],
+        "comparison": line_up(report, others),
+        "profile": profile,
+        "facts": list_facts(profile) if profile else (),
+        "hardware": describe_hardware(profile.hardware) if profile else "",
         "inputs": _pretty(report.run.inputs),
         "pins": pins(report.run),
         "writers": report.writers[:WRITERS_SHOWN],

@@ -7,6 +7,8 @@ from collections.abc import Container, Mapping, Sequence
 
 from rpx_core.contracts import Phase
 from rpx_core.report import FailedSample, Number, Readiness, Report, Results, Slice
+from rpx_core.reporters.beside import line_up
+from rpx_core.reporters.efficiency import describe_hardware, list_facts
 from rpx_core.reporters.formatting import (
     ARROWS,
     CHANGES,
@@ -28,7 +30,9 @@ from rpx_core.reporters.headline import (
     is_primary,
     pins,
     primary_number,
+    why_no_score,
 )
+from rpx_core.reporters.pareto import COSTS
 
 # A comment holds 65,536 characters: every list is cut.
 FAILURES_SHOWN = 10
@@ -49,9 +53,10 @@ def render(results: Results) -> Mapping[str, bytes]:
         _warnings_section(report.warnings),
         _numbers_section(report),
         _readiness_section(report.readiness),
+        _efficiency_section(report),
+        _others_section(report, results.others),
         _slices_section(report.slices, report),
         _failures_section(report.failures),
-        _others_section(report, results.others),
         _pins_section(report),
     )
     return {"summary.md": f"{text}\n".encode()}
@@ -139,6 +144,12 @@ def _readiness_section(readiness: Readiness) -> str:
     lines = arrange(readiness)
     if not lines and not readiness.scores:
         return ""
+    missing = why_no_score(readiness)
+    if readiness.scores and missing:
+        return _join(
+            f"### Readiness ({readiness.rules})",
+            f"None can be said of this data: {_prose('; '.join(missing))}.",
+        )
     unit = f" in {_prose(readiness.unit)}" if readiness.unit else ""
     cells = [
         [line.difficulty.value, *(escape(square.text) for square in line.squares)] for line in lines
@@ -198,22 +209,41 @@ def _warnings_section(warnings: Sequence[str]) -> str:
     return _section("### Warnings", "\n".join(lines), _remainder(len(warnings), WARNINGS_SHOWN))
 
 
+def _efficiency_section(report: Report) -> str:
+    profile = report.efficiency
+    if profile is None:
+        return ""
+    rows = [
+        [fact.name, escape(shorten(fact.text, 160)), escape(fact.note) or "-"]
+        for fact in list_facts(profile)
+    ]
+    notes = [f"- {_prose(note)}" for note in profile.notes]
+    return _join(
+        "### Efficiency",
+        _prose(describe_hardware(profile.hardware)),
+        _table(["cost", "amount", "how"], rows, right={1}),
+        "\n".join(notes),
+    )
+
+
 def _others_section(report: Report, others: Sequence[Report]) -> str:
+    comparison = line_up(report, others[:RUNS_SHOWN])
+    header = ["model", "run", "number", "value", "samples"]
+    if comparison.has_costs:
+        header += [cost.name for cost in COSTS.values()] + ["unbeaten in"]
     rows = []
-    for run in (report, *others[:RUNS_SHOWN]) if others else ():
-        number = primary_number(run)
-        value = _value(number.value, number.reason) if number else "-"
-        address = code(number.address) if number else code(run.primary)
-        status = run.status
-        samples = (
-            f"{format_count(status.evaluated_samples)} of {format_count(status.dataset_samples)}"
-        )
-        rows.append([code(run.run.model), code(run.run.data), address, value, samples])
-    header = ["model", "data", "number", "value", "samples"]
+    for line in comparison.lines:
+        row = [code(line.model), code(line.run), code(line.address), escape(line.value)]
+        row.append(line.samples)
+        if comparison.has_costs:
+            row += [*line.costs, ", ".join(line.best) or "-"]
+        rows.append(row)
+    units = [f"{cost.name}: {cost.unit}" for cost in COSTS.values() if cost.unit]
     return _section(
         "### Beside other runs",
-        _table(header, rows, right={3}),
+        _table(header, rows, right={3, 5, 6, 7}),
         _remainder(len(others), RUNS_SHOWN),
+        f"{'; '.join(units)}." if comparison.has_costs else "",
     )
 
 
@@ -229,7 +259,7 @@ def _fenced(text: str) -> str:
 
 
 def _aggregate(number: Number) -> str:
-    return escape(shorten(name_aggregate(number.aggregate), 40))
+    return escape(shorten(name_aggregate(number), 40))
 
 
 def _unit(unit: str) -> str:

@@ -7,6 +7,9 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from rpx_core.legends import Legend
+from rpx_core.previews import find_legend
+
 WIDTH_PX = 480
 _MAX_PIXELS = 50_000_000
 
@@ -20,6 +23,7 @@ class Embedded:
     width: int = 0
     height: int = 0
     note: str = ""
+    legend: Legend | None = None
 
 
 def embed(caption: str, path: str, directory: Path | None) -> Embedded:
@@ -61,4 +65,4 @@ def _encode(caption: str, file: Path) -> Embedded:
     stream = io.BytesIO()
     small.save(stream, "JPEG", quality=88)
     uri = f"data:image/jpeg;base64,{base64.b64encode(stream.getvalue()).decode()}"
-    return Embedded(caption, uri, small.width, small.height)
+    return Embedded(caption, uri, small.width, small.height, legend=find_legend(file))

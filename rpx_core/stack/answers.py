@@ -74,8 +74,7 @@ class AnswerReader:
         return {
             one.id
             for one in self._source.rows.values()
-            if one.sequence == row.sequence
-            and (one.failure is None or one.failure.stage == "measure")
+            if one.sequence == row.sequence and one.failure is None
         }
 
     def _load(self, sequence: str, ids: Collection[str], manifest: Manifest) -> list[Frame]:

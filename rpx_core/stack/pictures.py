@@ -19,6 +19,7 @@ from rpx_core.report import Failure, Results, Row
 from rpx_core.stack.answers import sample_of
 from rpx_core.stack.join import Joined
 from rpx_core.stack.plan import StackPlan
+from rpx_core.worst import Candidate
 
 
 def draw_worst(plan: StackPlan, results: Results) -> Results:
@@ -35,7 +36,7 @@ def draw_worst(plan: StackPlan, results: Results) -> Results:
         pictures = guarded("measure", partial(_draw, plan, joined[sample.id]))
         # A picture that cannot be made is no reason to lose a number.
         if pictures and not isinstance(pictures, Failure):
-            keeper.keep(sample.id, sample.value, pictures)
+            keeper.keep(Candidate(sample.id, sample.id, sample.value), pictures)
     worst = tuple(
         sample.model_copy(update={"pictures": find_pictures(plan.directory, sample.id)})
         for sample in results.report.worst

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.legends import Colour, Legend, from_hex
 from rpx_depth.pixel_errors import Depth, is_depth
 from rpx_depth.types import DepthPair
 
@@ -21,6 +24,25 @@ WORST_ERROR = 0.5
 # Near is bright. Ten samples of matplotlib's viridis (CC0), which is even in lightness.
 _DEPTH_STOPS = "fde725 b5de2b 6ece58 35b779 1f9e89 26828e 31688e 3e4989 482878 440154"
 _ERROR_STOPS = "fcfbf7 fee090 f4823c b22222 500814"
+
+
+def depth_legend(low: float, high: float) -> Legend:
+    """How to read `paint_depth` with the same range."""
+    labels = (low, math.sqrt(low * high), high)
+    return Legend(
+        scale=_stops(_DEPTH_STOPS),
+        labels=tuple(f"{depth:.3g} m" for depth in labels),
+        keys=(("no depth", MISSING),),
+    )
+
+
+def error_legend() -> Legend:
+    """How to read `paint_error`."""
+    return Legend(
+        scale=_stops(_ERROR_STOPS),
+        labels=("0 %", f"{50 * WORST_ERROR:g} %", f"≥ {100 * WORST_ERROR:g} %"),
+        keys=(("no answer", ABSTAINED), ("no truth", MISSING)),
+    )
 
 
 def depth_range(pair: DepthPair) -> tuple[float, float]:
@@ -54,7 +76,7 @@ def paint_error(pair: DepthPair) -> Colours:
 
 def _paint(places: NDArray[np.float64], stops: str, known: NDArray[np.bool_]) -> Colours:
     """Colours of places 0 to 1 along the stops; `MISSING` where nothing is known."""
-    colours = np.array([tuple(bytes.fromhex(stop)) for stop in stops.split()], dtype=np.float64)
+    colours = np.array(_stops(stops), dtype=np.float64)
     steps = np.linspace(0, len(colours) - 1, 256)
     table = np.stack(
         [np.interp(steps, np.arange(len(colours)), channel) for channel in colours.T], axis=-1
@@ -63,3 +85,7 @@ def _paint(places: NDArray[np.float64], stops: str, known: NDArray[np.bool_]) ->
     painted: Colours = table.round().astype(np.uint8)[index]
     painted[~known] = MISSING
     return painted
+
+
+def _stops(stops: str) -> tuple[Colour, ...]:
+    return tuple(from_hex(stop) for stop in stops.split())

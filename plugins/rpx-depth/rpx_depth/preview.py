@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Picture
-from rpx_depth.colours import Colours, depth_range, paint_depth, paint_error
+from rpx_core.legends import Legend
+from rpx_depth.colours import (
+    Colours,
+    depth_legend,
+    depth_range,
+    error_legend,
+    paint_depth,
+    paint_error,
+)
 from rpx_depth.points import Points, is_inside, nearest_pixels
 from rpx_depth.types import DepthPair
 
@@ -23,7 +31,7 @@ def draw_maps(rgb: NDArray[np.uint8] | None, pair: DepthPair) -> list[Picture]:
     pictures = [] if rgb is None else [Picture("rgb", rgb)]
     return [
         *pictures,
-        *(Picture(caption, colours) for caption, colours in _paint_all(pair).items()),
+        *(Picture(caption, colours, legend) for caption, colours, legend in _paint_all(pair)),
     ]
 
 
@@ -35,19 +43,20 @@ def draw_points(rgb: NDArray[np.uint8], points: Points, pair: DepthPair) -> list
     return [
         Picture("rgb", rgb),
         *(
-            Picture(caption, _stamp(_faded(rgb), points, colours))
-            for caption, colours in _paint_all(pair).items()
+            Picture(caption, _stamp(_faded(rgb), points, colours), legend)
+            for caption, colours, legend in _paint_all(pair)
         ),
     ]
 
 
-def _paint_all(pair: DepthPair) -> dict[str, Colours]:
+def _paint_all(pair: DepthPair) -> list[tuple[str, Colours, Legend]]:
     low, high = depth_range(pair)
-    return {
-        "ground truth": paint_depth(pair.truth, low, high),
-        "prediction": paint_depth(pair.prediction, low, high),
-        "error": paint_error(pair),
-    }
+    depths = depth_legend(low, high)
+    return [
+        ("ground truth", paint_depth(pair.truth, low, high), depths),
+        ("prediction", paint_depth(pair.prediction, low, high), depths),
+        ("error", paint_error(pair), error_legend()),
+    ]
 
 
 def _faded(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -69,6 +69,18 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
             query=SparseDepthQuery(**vars(view), coordinates=coordinates.copy()),
         )
 
+    def complete(self, sample: Sample) -> Sample:
+        """The query is the points of the ground truth."""
+        if sample.query is not None:
+            return sample
+        points = as_points(np.asarray(sample.ground_truth.coordinates))
+        if points is None:
+            raise ManifestError(
+                f"sample {sample.id}: the ground truth's coordinates are "
+                f"{_kind(sample.ground_truth.coordinates)}; (N, 2), x and y in pixels, was expected"
+            )
+        return replace(sample, query=SparseDepthQuery(coordinates=points))
+
     def validate(self, prediction: Any, sample: Sample) -> SparseDepthPrediction:
         """Points and depths in float64 that nobody else holds.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -74,6 +75,14 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
             raise ManifestError(f"sample {record.id}: no `rgb` is listed; detection needs an image")
         check_inside(truth.boxes, sample.rgb, f"sample {record.id}: boxes")
         return sample
+
+    def complete(self, sample: Sample) -> Sample:
+        """The query names the classes of the options, else of `metadata["vocabulary"]`, if any."""
+        if sample.query is not None:
+            return sample
+        named = self._chosen or (sample.metadata or {}).get("vocabulary", ())
+        vocabulary = tuple(normalise(label, self._rule) for label in named)
+        return replace(sample, query=DetectionQuery(vocabulary))
 
     def validate(self, prediction: Any, sample: Sample) -> DetectionPrediction:
         """Own float64 boxes and scores, and labels in canonical form.

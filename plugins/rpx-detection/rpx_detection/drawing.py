@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.legends import Legend
 from rpx_detection.boxes import Boxes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _Corners = tuple[float, float, float, float]
 RIGHT: Colour = (0, 158, 115)
 MISSED: Colour = (230, 159, 0)
 WRONG: Colour = (213, 94, 0)
+ERRORS = Legend(keys=(("right", RIGHT), ("missed", MISSED), ("wrong", WRONG)))
 # Okabe and Ito's colours, which most kinds of colour vision tell apart.
 _PALETTE: tuple[Colour, ...] = (
     (0, 114, 178),

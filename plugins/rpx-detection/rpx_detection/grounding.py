@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,6 +59,12 @@ class VisualGrounding(Task[VisualGroundingGroundTruth, VisualGroundingPrediction
             raise ManifestError(f"{where}: no `rgb` is listed; grounding needs an image")
         check_inside(truth.boxes, sample.rgb, f"{where}: boxes")
         return sample
+
+    def complete(self, sample: Sample) -> Sample:
+        """The query is the expression of the ground truth."""
+        if sample.query is not None:
+            return sample
+        return replace(sample, query=GroundingQuery(sample.ground_truth.text))
 
     def validate(self, prediction: Any, sample: Sample) -> VisualGroundingPrediction:
         """Own float64 boxes and scores; several boxes need scores that rank them."""

@@ -8,6 +8,7 @@ from rpx_core.contracts import Picture
 from rpx_detection.boxes import pairwise_iou
 from rpx_detection.confusion import pair_by_place
 from rpx_detection.drawing import (
+    ERRORS,
     MISSED,
     RIGHT,
     WRONG,
@@ -52,7 +53,7 @@ def draw_detections(
         Picture("rgb", rgb),
         Picture("ground truth", draw(rgb, objects)),
         Picture("prediction", draw(rgb, found)),
-        Picture("errors", draw(rgb, _errors(truth, best))),
+        Picture("errors", draw(rgb, _errors(truth, best)), ERRORS),
     ]
 
 

@@ -140,6 +140,7 @@ def test_coco_protocol_sets_metrics_and_options(host):
         "coco": "coco-detection",
         "checks": "detection-checks",
     }
+    assert config.primary == "coco.ap"
     assert config.options == {"labels": "exact"}
     assert protocol.departures(config) == ()
 

@@ -51,7 +51,12 @@ class NumpyNvsModel:
         return [self._predict(sample) for sample in batch]
 
     def _predict(self, sample: Sample) -> NovelViewSynthesisPrediction:
-        query: NovelViewSynthesisQuery = sample.query
+        query = sample.query
+        if not isinstance(query, NovelViewSynthesisQuery):
+            raise AdapterError(
+                f"sample {sample.id}: its query names no target pose",
+                hint="a sample made by a program needs `rgb` and its ground truth a `camera_pose`",
+            )
         pose = query.relative_pose if self._pose == "relative" else query.target_pose
         # Copies: what the function scribbles on its inputs must not reach the report.
         answer = self._function(np.array(query.sources[0].rgb), np.array(pose))

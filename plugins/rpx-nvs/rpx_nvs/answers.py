@@ -11,6 +11,8 @@ from rpx_core.images import Colour
 from rpx_nvs.colours import LEVELS, composite, to_uint8
 from rpx_nvs.types import Colours, Image
 
+_BRIGHTEST = 2.0
+"""The brightest colour that a float image may overshoot to; above, its floats are levels."""
 _ROUNDING = 1e-6
 """Floats beyond [0, 1] by the rounding of an interpolation are moved to its ends."""
 
@@ -42,25 +44,26 @@ def check_colours(rgb: Any, background: Colour | None) -> Colours:
 
 
 def quantise(rgb: Any) -> Image:
-    """The 8-bit image that a function meant: floats are colours from 0 to 1, integers 0 to 255.
+    """The 8-bit image that a function meant: levels from 0 to 255, or floats from 0 to 1.
 
-    What lies outside is clipped, then rounded half up. Values a whole range beyond either end are
-    in another unit, and NaN is in none: ModelError.
+    What lies outside is clipped, then rounded half up. Floats are levels where any is above 2: no
+    picture of levels is that dark throughout, and no overshoot of colours that bright. Values a
+    whole range beyond either end are in another unit, and NaN is in none: ModelError.
     """
     array = _check_shape(np.asarray(rgb), channels=(3,))
     if array.dtype == np.uint8:
         return np.array(array, order="C", copy=True)
-    if array.dtype.kind == "f":
+    if array.dtype.kind not in "iuf":
+        raise ModelError(f"has dtype {array.dtype}; numbers were expected")
+    if array.dtype.kind == "f" and not array.max() > _BRIGHTEST:
         _check_range(array, slack=1.0)
         return to_uint8(array)
-    if array.dtype.kind not in "iu":
-        raise ModelError(f"has dtype {array.dtype}; numbers were expected")
-    if array.min() < -LEVELS or array.max() > 2 * LEVELS:
+    if not (np.isfinite(array).all() and array.min() >= -LEVELS and array.max() <= 2 * LEVELS):
         raise ModelError(
-            f"holds integers from {array.min()} to {array.max()}; 0 to 255 were expected",
+            f"holds values from {array.min()} to {array.max()}; 0 to 255 were expected",
             hint="bring it to 8 bits",
         )
-    return np.clip(array, 0, LEVELS).astype(np.uint8)
+    return np.floor(np.clip(array, 0, LEVELS) + 0.5).astype(np.uint8)
 
 
 def _check_shape(rgb: Any, *, channels: tuple[int, ...]) -> Colours:

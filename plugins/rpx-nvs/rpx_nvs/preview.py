@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rpx_core.contracts import Picture
+from rpx_core.legends import Legend, from_hex
 from rpx_nvs.colours import LEVELS, to_uint8, to_unit
 from rpx_nvs.regions import regions_of
 from rpx_nvs.types import Image, NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
@@ -35,12 +36,20 @@ def draw_preview(
         *pictures,
         Picture("target", truth.rgb),
         Picture("prediction", to_uint8(prediction.rgb)),
-        Picture(_caption(truth), _paint_error(truth, prediction)),
+        Picture("error", _paint_error(truth, prediction), _legend(truth)),
     ]
 
 
-def _caption(truth: NovelViewSynthesisGroundTruth) -> str:
-    return "error" if truth.seen is None else "error, blue where no source sees"
+def _legend(truth: NovelViewSynthesisGroundTruth) -> Legend:
+    most = 255 * WORST_ERROR
+    keys = [("seen by no source", _HIDDEN_TINT)] if truth.seen is not None else []
+    if regions_of(truth).scored is not None:
+        keys.append(("not judged", UNSCORED))
+    return Legend(
+        scale=tuple(from_hex(stop) for stop in _ERROR_STOPS),
+        labels=("0", f"{most / 2:.0f}", f"≥ {most:.0f} of 255"),
+        keys=tuple(keys),
+    )
 
 
 def _paint_error(

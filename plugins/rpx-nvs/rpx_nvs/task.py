@@ -67,6 +67,24 @@ class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisP
         )
         return replace(sample, ground_truth=truth, query=query)
 
+    def complete(self, sample: Sample) -> Sample:
+        """The query is the camera of the ground truth, seen from the sample's own image and pose.
+
+        A sample without `camera_pose` is the world itself.
+        """
+        truth: NovelViewSynthesisGroundTruth = sample.ground_truth
+        if sample.query is not None or sample.rgb is None or truth.camera_pose is None:
+            return sample
+        own = np.eye(4) if sample.camera_pose is None else sample.camera_pose
+        query = NovelViewSynthesisQuery(
+            target_pose=truth.camera_pose,
+            relative_pose=np.linalg.inv(own) @ truth.camera_pose,
+            target_size=(truth.rgb.shape[0], truth.rgb.shape[1]),
+            sources=(SourceView(sample.rgb, own, sample.intrinsics),),
+            target_intrinsics=truth.intrinsics,
+        )
+        return replace(sample, query=query)
+
     def validate(self, prediction: Any, sample: Sample) -> NovelViewSynthesisPrediction:
         """An image of the target's size that nobody else holds; accepts a bare array.
 

@@ -92,6 +92,7 @@ def test_rounding_beyond_the_range_is_no_error():
     [
         (colours(-0.1, 0.5, 1.2), [0, 128, 255]),
         (colours(-3, 100, 300, dtype=np.int64), [0, 100, 255]),
+        (colours(-3.0, 0.5, 99.5, 200.4, 300.0), [0, 1, 100, 200, 255]),
         (colours(3, 100, dtype=np.uint16), [3, 100]),
         (colours(3, 100, dtype=np.uint8), [3, 100]),
     ],
@@ -105,7 +106,9 @@ def test_answers_of_functions_are_clipped_and_rounded(answer, expected):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (colours(0.0, 200.0), "from 0 to 200"),
+        (colours(0.0, 700.0), "from 0.0 to 700.0"),
+        (colours(-1.5, 0.5), "from -1.5 to 0.5"),
+        (colours(0.5, np.inf), "from 0.5 to inf"),
         (colours(0.5, np.nan), "NaN"),
         (colours(0, 60000, dtype=np.uint16), "from 0 to 60000"),
         (GREY > 0, "bool"),

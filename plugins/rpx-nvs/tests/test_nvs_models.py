@@ -143,7 +143,7 @@ def test_function_may_return_a_prediction():
     assert (predict(model, sample()).rgb == sample().rgb).all()
 
 
-@pytest.mark.parametrize("answer", [None, np.zeros((5, 9)), np.full((5, 9, 3), 200.0)])
+@pytest.mark.parametrize("answer", [None, np.zeros((5, 9)), np.full((5, 9, 3), 700.0)])
 def test_function_that_returns_no_image_is_an_adapter_error(answer):
     model = make_numpy_nvs_model(lambda rgb, pose: answer, name="broken")
     with pytest.raises(AdapterError, match="s1: what broken returned"):

@@ -39,7 +39,7 @@ def test_what_no_source_sees_is_blue_and_what_does_not_count_grey(task):
     scored = np.ones(SHAPE[:2], np.bool_)
     scored[:, 0] = False
     shown = pictures(task, TRUTH, seen=seen, scored=scored)
-    error = shown["error, blue where no source sees"].astype(int)
+    error = shown["error"].astype(int)
     assert (error[:, 0] == UNSCORED).all()
     assert error[0, 1, 2] > error[0, 1, 0] + 50
     assert error[1, 1, 2] < error[1, 1, 0] + 10

@@ -19,11 +19,24 @@ class RelativePoseGroundTruth:
     """The pose of the second camera in the axes of the first: x_a = rotation·x_b + translation.
 
     inv(A)·B of the two camera-to-world poses. `rotation` is 3x3, `translation` (3,) in metres, axes
-    as in OpenCV: x right, y down, z forward.
+    as in OpenCV: x right, y down, z forward. A quaternion comes in through `from_xyzw` or
+    `from_wxyz`, which name its order.
     """
 
     rotation: Floats
     translation: Floats
+
+    @classmethod
+    def from_xyzw(cls, quaternion: ArrayLike, translation: ArrayLike) -> Self:
+        """From a quaternion with its real part last (ROS, scipy, the pose files of RPX)."""
+        rotation = rotation_from(quaternion, order="xyzw")
+        return cls(rotation, np.asarray(translation, np.float64))
+
+    @classmethod
+    def from_wxyz(cls, quaternion: ArrayLike, translation: ArrayLike) -> Self:
+        """From a quaternion with its real part first (Eigen's constructor, COLMAP, EuRoC files)."""
+        rotation = rotation_from(quaternion, order="wxyz")
+        return cls(rotation, np.asarray(translation, np.float64))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ import pytest
 from rpx_core.contracts import Frame, Sample
 from rpx_pose.previews.canvas import RIGHT, UNKNOWN, WRONG, Canvas, hues, side_by_side
 from rpx_pose.previews.epipolar_lines import COLUMNS, ROWS
-from rpx_pose.previews.match_lines import LEGEND
 from rpx_pose.types import (
     KeypointCorrespondenceGroundTruth,
     KeypointCorrespondencePrediction,
@@ -81,7 +80,7 @@ def test_matches_are_coloured_by_what_they_are_worth(make_task):
     assert [picture.caption for picture in pictures] == [
         "both images",
         "true matches",
-        LEGEND,
+        "predicted matches",
     ]
     assert all(has(pictures[2], colour) for colour in (RIGHT, WRONG, UNKNOWN))
     assert not has(pictures[0], RIGHT)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Picture
+from rpx_core.legends import Legend
 from rpx_seg.assignment import assign
 from rpx_seg.overlaps import VOID, Labels, overlap_segments
 
@@ -23,6 +24,14 @@ CONFUSED = (204, 51, 87)
 LINE = (255, 255, 255)
 VOID_COLOUR = (64, 64, 64)
 
+ERRORS = Legend(
+    keys=(
+        ("missed", MISSED),
+        ("invented", INVENTED),
+        ("confused", CONFUSED),
+        ("not judged", VOID_COLOUR),
+    )
+)
 _OPACITY = 0.6
 _TABLE = 97
 """Colours before they repeat; a prime, so that ids a round number apart differ."""
@@ -46,7 +55,7 @@ def draw_instances(
         *_first(rgb),
         Picture("ground truth", _overlay(base, places[0])),
         Picture("prediction", _overlay(base, places[1])),
-        Picture("error", _paint_error(base, truth, matched)),
+        Picture("error", _paint_error(base, truth, matched), ERRORS),
     ]
 
 
@@ -59,7 +68,7 @@ def draw_classes(rgb: NDArray[np.uint8] | None, truth: Labels, prediction: Label
         *_first(rgb),
         Picture("ground truth", _overlay(base, shifted[0])),
         Picture("prediction", _overlay(base, shifted[1])),
-        Picture("error", _paint_error(base, *shifted)),
+        Picture("error", _paint_error(base, *shifted), ERRORS),
     ]
 
 

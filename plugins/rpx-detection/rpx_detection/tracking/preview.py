@@ -9,6 +9,7 @@ import numpy as np
 from rpx_core.contracts import Picture
 from rpx_detection.boxes import Boxes, pairwise_iou
 from rpx_detection.drawing import (
+    ERRORS,
     MISSED,
     RIGHT,
     WRONG,
@@ -44,7 +45,7 @@ def draw_preview(
         Picture("rgb", rgb),
         Picture("ground truth", draw(rgb, objects)),
         Picture("prediction", draw(rgb, _in_own_colours(prediction.tracks))),
-        Picture("errors", draw(rgb, _errors(truth.tracks, prediction.tracks))),
+        Picture("errors", draw(rgb, _errors(truth.tracks, prediction.tracks)), ERRORS),
     ]
 
 

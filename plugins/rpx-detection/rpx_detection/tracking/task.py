@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -62,6 +63,10 @@ class ObjectTracking(Task[TrackletGroundTruth, TrackletPrediction]):
             ground_truth=load_truth(record, files, self._reader, distractors),
             query=TrackingQuery(load_detections(record, files, self._reader)),
         )
+
+    def complete(self, sample: Sample) -> Sample:
+        """The query gives no detections."""
+        return replace(sample, query=TrackingQuery()) if sample.query is None else sample
 
     def validate(self, prediction: Any, sample: Sample) -> TrackletPrediction:
         """Own copies of the tracks, one float64 box each; accepts a bare list of objects.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Picture, Sample
+from rpx_core.legends import Legend
 from rpx_pose.matching import GATE_PX, TrueMatches, judge_matches
 from rpx_pose.previews.canvas import RIGHT, UNKNOWN, WRONG, Canvas, Colour, hues, side_by_side
 from rpx_pose.types import (
@@ -18,8 +19,9 @@ Floats = NDArray[np.float64]
 
 SHOWN_TRUTH, SHOWN_MATCHES = 40, 120
 LIMIT_PX = 3.0
-LEGEND = "predicted matches: green right, orange wrong, grey unjudged"
-"""Pages cut captions at 60 characters."""
+JUDGED = Legend(
+    keys=(("within 3 px", RIGHT), ("wrong", WRONG), ("not judged", UNKNOWN)),
+)
 
 
 def draw_match_lines(
@@ -59,7 +61,7 @@ def draw_match_lines(
     return [
         Picture("both images", Canvas(plain).pixels()),
         Picture("true matches", true_canvas.pixels()),
-        Picture(LEGEND, canvas.pixels()),
+        Picture("predicted matches", canvas.pixels(), JUDGED),
     ]
 
 

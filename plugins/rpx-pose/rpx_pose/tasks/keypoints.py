@@ -18,7 +18,13 @@ from rpx_pose.matches import check_matches, read_matches
 from rpx_pose.previews.match_lines import draw_match_lines
 from rpx_pose.storage import encode_npz
 from rpx_pose.tasks.correspondences import load_correspondences
-from rpx_pose.tasks.pairing import is_pair, join, load_pair, load_relative_pose
+from rpx_pose.tasks.pairing import (
+    is_pair,
+    join,
+    load_pair,
+    load_relative_pose,
+    second_image,
+)
 from rpx_pose.tasks.resizing import resize_pair
 from rpx_pose.types import (
     KeypointCorrespondenceGroundTruth,
@@ -68,6 +74,14 @@ class KeypointMatching(Task[KeypointCorrespondenceGroundTruth, KeypointCorrespon
         points0 = sample.ground_truth.points0.copy()
         query = KeypointQuery(sample.query.rgb_b, sample.query.intrinsics_b, points0=points0)
         return replace(sample, query=query)
+
+    def complete(self, sample: Sample) -> Sample:
+        """The query is the second image, `metadata["rgb_b"]`, and the points of the first."""
+        pair = second_image(sample)
+        if sample.query is not None or pair is None:
+            return sample
+        points0 = sample.ground_truth.points0.copy()
+        return replace(sample, query=KeypointQuery(pair.rgb_b, pair.intrinsics_b, points0=points0))
 
     def validate(self, prediction: Any, sample: Sample) -> KeypointCorrespondencePrediction:
         """Matches as float64 arrays that nobody else holds; accepts a mapping or a tuple.

@@ -114,6 +114,22 @@ def load_pair(record: Record, files: Files, *, ground_truth: Any) -> Sample:
     return replace(sample, query=PairQuery(rgb_b, intrinsics_b))
 
 
+def second_image(sample: Sample) -> PairQuery | None:
+    """The query that `metadata["rgb_b"]`, the second image of a published sample, stands for.
+
+    Its intrinsics are `metadata["intrinsics_b"]`, else the first camera's if the images have one
+    size. None without a second image.
+    """
+    metadata = sample.metadata or {}
+    rgb_b = metadata.get("rgb_b")
+    if not isinstance(rgb_b, np.ndarray):
+        return None
+    intrinsics_b = metadata.get("intrinsics_b")
+    if intrinsics_b is None and sample.rgb is not None and sample.rgb.shape == rgb_b.shape:
+        intrinsics_b = sample.intrinsics
+    return PairQuery(rgb_b, intrinsics_b)
+
+
 def load_relative_pose(record: Record, files: Files) -> RelativePoseGroundTruth | None:
     """inv(A)·B of the camera-to-world poses `pose_a` and `pose_b`, or None without both."""
     if not (record.has("pose_a") and record.has("pose_b")):

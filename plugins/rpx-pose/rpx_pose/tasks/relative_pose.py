@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from rpx_pose.tasks.pairing import (
     load_pair,
     load_relative_pose,
     pair_frames,
+    second_image,
     spread_by_rotation,
 )
 from rpx_pose.types import RelativePoseGroundTruth, RelativePosePrediction
@@ -76,6 +78,21 @@ class RelativeCameraPose(Task[RelativePoseGroundTruth, RelativePosePrediction]):
                 hint="frames of a sequence carry theirs as `pose`",
             )
         return load_pair(record, files, ground_truth=truth)
+
+    def complete(self, sample: Sample) -> Sample:
+        """The query is the second image, `metadata["rgb_b"]`.
+
+        Raises ManifestError for a true rotation that is no 3x3 matrix.
+        """
+        shape = np.shape(sample.ground_truth.rotation)
+        if shape != (3, 3):
+            raise ManifestError(
+                f"sample {sample.id}: the true rotation has shape {shape}; (3, 3) was expected",
+                hint="RelativePoseGroundTruth.from_xyzw and .from_wxyz take quaternions",
+            )
+        if sample.query is not None:
+            return sample
+        return replace(sample, query=second_image(sample))
 
     def validate(self, prediction: Any, sample: Sample) -> RelativePosePrediction:
         """The pose as float64 arrays that nobody else holds; accepts a 4x4 array, or None.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rpx_core.config import Named, RunConfig
 from rpx_core.contracts import Metric, Task
-from rpx_core.errors import ConfigError, PluginError
-from rpx_core.host import Host
+from rpx_core.errors import ConfigError, PluginError, first_few
+from rpx_core.host import Host, call_plugin
+from rpx_core.measure import check_metric
 from rpx_core.models import ModelPart, check_task, resolve_model
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
@@ -31,11 +33,8 @@ class Resolved:
     metrics: Mapping[str, Metric]
     model: ModelPart
     protocol: Protocol | None
-
-    @property
-    def primary(self) -> tuple[str, str]:
-        """Label and output of the headline number."""
-        return _primary(self.offer, self.metrics)
+    primary: tuple[str, str]
+    """Label and output of the headline number."""
 
 
 def resolve(
@@ -53,7 +52,15 @@ def resolve(
     model = model or resolve_model(host, offer, config.model, config.adapter)
     _check_alignment(offer, config)
     metrics: dict[str, Metric] = {label: part.build() for label, part in parts.items()}
-    return Resolved(offer, task_part, task_part.build(), parts, metrics, model, protocol)
+    for label, metric in metrics.items():
+        name = parts[label].name
+        call_plugin(f"metric {name}", partial(check_metric, metric, name))
+    primary = (
+        _named_primary(config.primary, metrics)
+        if config.primary is not None
+        else _default_primary(offer, parts, metrics)
+    )
+    return Resolved(offer, task_part, task_part.build(), parts, metrics, model, protocol, primary)
 
 
 def _metric_parts(host: Host, task: Offer[TaskSpec], config: RunConfig) -> dict[str, Part]:
@@ -85,18 +92,43 @@ def _check_alignment(task: Offer[TaskSpec], config: RunConfig) -> None:
         )
 
 
-def _primary(task: Offer[TaskSpec], metrics: Mapping[str, Metric]) -> tuple[str, str]:
-    """Label and output of the headline: the task's own, else that of the first label.
-
-    The first by name: labels have no order in the identity of a run.
-    """
-    label, _, output = task.spec.primary.partition(".")
-    if label in metrics and output in metrics[label].outputs:
-        return label, output
-    if label in metrics:
-        raise PluginError(
-            f"{task.full_name}: primary {task.spec.primary!r} is no output of its metric; "
-            f"outputs: {', '.join(metrics[label].outputs)}"
+def _named_primary(address: str, metrics: Mapping[str, Metric]) -> tuple[str, str]:
+    label, _, output = address.partition(".")
+    if label not in metrics or output not in metrics[label].outputs:
+        known = [f"{name}.{one}" for name, metric in metrics.items() for one in metric.outputs]
+        raise ConfigError(
+            f"primary: no metric of this run has the output {address!r}",
+            hint=f"one of {first_few(known, 20)}",
         )
-    first = min(metrics)
-    return first, next(iter(metrics[first].outputs))
+    return label, output
+
+
+def _default_primary(
+    task: Offer[TaskSpec], parts: Mapping[str, Part], metrics: Mapping[str, Metric]
+) -> tuple[str, str]:
+    """Label and output of the headline: the task's own, under whatever label its metric runs.
+
+    Where that does not run, the first output that has a better end, of the first label by name:
+    labels have no order in the identity of a run.
+    """
+    own, _, output = task.spec.primary.partition(".")
+    metric = f"{task.distribution}/{task.spec.metrics[own].rpartition('/')[2]}"
+    for label in sorted(parts, key=lambda label: (label != own, label)):
+        if parts[label].name == metric:
+            if output in metrics[label].outputs:
+                return label, output
+            raise PluginError(
+                f"{task.full_name}: primary {task.spec.primary!r} is no output of its metric; "
+                f"outputs: {', '.join(metrics[label].outputs)}"
+            )
+    every = [
+        (output.better is None, label, name)
+        for label in sorted(metrics)
+        for name, output in metrics[label].outputs.items()
+    ]
+    if not every:
+        raise PluginError(
+            f"{', '.join(parts[label].name for label in parts)}: no output is declared"
+        )
+    _, label, name = min(every, key=lambda found: found[0])
+    return label, name
