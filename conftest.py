@@ -24,8 +24,10 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 
+pytest_plugins = ["rpx_core.testing"]
+
 # Their assertions say what they compared, as those in test modules do.
-pytest.register_assert_rewrite("tests.commands", "tests.metric_laws", "tests.plugin_checks")
+pytest.register_assert_rewrite("tests.commands", "tests.plugin_checks")
 
 # A loaded machine is not a bug: examples have no deadline. The rest stays as Hypothesis chose it,
 # which differs under continuous integration.
@@ -41,6 +43,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(missing)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests generate is made anew, and the user's own cache stays as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RPX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

@@ -18,6 +18,17 @@ DISTRIBUTIONS = [ROOT, *sorted(file.parent for file in ROOT.glob("plugins/*/pypr
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 EVO = "evo==1.38.1"
+DEPTH = ("--task", "monocular_depth")
+NEW_PLUGINS = {
+    "model": (*DEPTH, "--model", "own-model"),
+    "metric": (*DEPTH, "--set", 'metrics.own="own-metric"'),
+    "adapter": (*DEPTH, "--model", "mine.py:predict", "--set", 'adapter="own-adapter"'),
+    "dataset": (*DEPTH, "--data", "own-dataset"),
+    "protocol": (*DEPTH, "--protocol", "own-protocol"),
+    "reporter": (*DEPTH, "--as", "own-reporter"),
+    "task": ("--task", "own_task", "--data", "own-task-demo"),
+}
+"""Kinds of plugins that `rpx new` writes, and the run that uses each."""
 # Budgets measured while other tests run would fail by chance.
 ALL_CORES = ["-n", "logical", "--ignore=tests/startup"]
 
@@ -98,7 +109,8 @@ def wheels(session: nox.Session) -> None:
     session.install("--find-links", str(DIST), *names)
     with tempfile.TemporaryDirectory() as empty, session.chdir(empty):
         session.run("rpx", "run")
-        session.run("rpx", "doctor")
+        use_new_plugins(session)
+        session.run("rpx", "doctor", "--strict")
 
 
 @nox.session(python=PYTHONS[0])
@@ -147,6 +159,22 @@ def bench_depth(session: nox.Session) -> None:
     """Compare the depth metrics, in numbers and in time, with the reference evaluator."""
     session.install(*editable(""), *group("bench-depth"))
     session.run("python", "benchmarks/depth_standard.py", *session.posargs)
+
+
+def use_new_plugins(session: nox.Session) -> None:
+    """Write a plugin of every kind with `rpx new`, install it, check it unchanged, and run it."""
+    for kind in NEW_PLUGINS:
+        session.run("rpx", "new", kind, f"own-{kind}", "--output", "plugins", silent=True)
+    session.install("flit_core>=3.12,<4")
+    packages = [f"./plugins/rpx-own-{kind}" for kind in NEW_PLUGINS]
+    # Not editable: what is installed is what a wheel carries.
+    session.install("--no-build-isolation", "--find-links", str(DIST), *packages)
+    for kind in NEW_PLUGINS:
+        session.run("rpx", "check", f"rpx-own-{kind}")
+    function = "def predict(rgb):\n    return rgb.mean(axis=2) + 0.5\n"
+    Path("mine.py").write_text(function, encoding="utf-8")
+    for arguments in NEW_PLUGINS.values():
+        session.run("rpx", "run", "--limit", "4", "--output", "own", *arguments)
 
 
 def evo_recordings(session: nox.Session) -> Path:

@@ -159,6 +159,8 @@ class Output:
     `headline` is the aggregate that stands for the output in tables, cells and scores.
     An infinite `best` (PSNR of equal images) is reported as null with reason `infinite`.
     A headline outside `plausible` is a warning in the report: mostly a wrong unit or convention.
+    `attained` is False where not even the truth as prediction reaches `best`: recall of several
+    objects by one box.
     """
 
     better: Better | None
@@ -169,6 +171,7 @@ class Output:
     aggregates: tuple[Aggregate, ...] = ("sample", "pooled", "sample_median", "group")
     plausible: tuple[float, float] | None = None
     summary: str = ""
+    attained: bool = True
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,9 @@ class Metric(Protocol):
 
     Where present, `doubt(state) -> str | None` says of the fold of a whole run why its numbers
     should be doubted (too few images for a covariance, say): a warning in the report.
+
+    Where present, `measure_block(frames) -> State | None` measures many samples at once, for
+    speed; its numbers must be those of the fold of their single states.
     """
 
     version: ClassVar[str]
@@ -335,6 +341,14 @@ class Task(ABC, Generic[Truth, Prediction]):
 
     def boundary(self, prediction: Prediction, sample: Sample) -> NDArray[np.bool_] | None:
         """Thin boundary map of a prediction for stack metrics, or None if the task has none."""
+        return None
+
+    def perfect_prediction(self, sample: Sample) -> Prediction | None:
+        """What a model that knew the ground truth would answer; None where a task cannot say.
+
+        Only `rpx check` and tests call it: given these answers, every metric of the task must
+        report what it declares as best, and they must survive being written and read.
+        """
         return None
 
     def preview(self, frame: Frame) -> Sequence[Picture]:

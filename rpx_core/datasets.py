@@ -10,7 +10,8 @@ from typing import Any
 from rpx_core.config import Data
 from rpx_core.contracts import Difficulty
 from rpx_core.errors import ConfigError, PluginError
-from rpx_core.host import Host, call_plugin
+from rpx_core.host import Host
+from rpx_core.isolation import call_plugin
 from rpx_core.manifest import Entry, Manifest, read_manifest
 from rpx_core.models import require_extra
 from rpx_core.parts import resolve_part

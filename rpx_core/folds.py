@@ -254,7 +254,8 @@ def average(values: Sequence[float | None]) -> Value:
     """The mean of what is defined; None and NaN count as undefined, infinities apart."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
     infinite = sum(value is not None and math.isinf(value) for value in values)
-    return _mean(_Values(finite, len(values) - len(finite) - infinite, infinite), failed=0)
+    untold: Counter[str | None] = Counter({None: len(values) - len(finite) - infinite})
+    return _mean(_Values(finite, untold, infinite), failed=0)
 
 
 def group(rows: Iterable[StoredRow], key: Callable[[StoredRow], Any]) -> dict[Any, list[StoredRow]]:

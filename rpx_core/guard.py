@@ -7,11 +7,14 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rpx_core.errors import JournalError, RPXError
 from rpx_core.interrupts import is_interrupt
+from rpx_core.isolation import error_text, storable
 from rpx_core.report import Failure, Stage
+
+R = TypeVar("R")
 
 Guard = Callable[[Stage, Callable[[], Any]], Any]
 """Runs plugin code of a stage, and returns its result or a Failure, or lets it raise."""
@@ -20,7 +23,7 @@ MAX_MESSAGE = 2000
 _OWN = Path(__file__).parent
 
 
-def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
+def guarded(stage: Stage, work: Callable[[], R]) -> R | Failure:
     """The result of plugin code, or the Failure that it is; a full disk ends the worker.
 
     With RPX_DEBUG set the traceback goes to stderr too.
@@ -41,19 +44,10 @@ def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
         return Failure(
             stage=stage,
             error=type(error).__name__,
-            message=describe_error(error)[:MAX_MESSAGE],
-            hint=_storable(hint)[:MAX_MESSAGE] if hint else None,
+            message=error_text(error)[:MAX_MESSAGE],
+            hint=storable(hint)[:MAX_MESSAGE] if hint else None,
             where=None if isinstance(error, RPXError) else _where(error),
         )
-
-
-def describe_error(error: BaseException) -> str:
-    """What an exception says, even if its own `__str__` raises, as text that can be stored."""
-    if isinstance(error, RPXError):
-        text = error.message
-    else:
-        text = str(traceback.TracebackException.from_exception(error))
-    return _storable(text)
 
 
 def _where(error: BaseException) -> str | None:
@@ -61,9 +55,5 @@ def _where(error: BaseException) -> str | None:
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if not path.is_relative_to(_OWN):
-            return _storable(f"{path.name}:{frame.lineno}")
+            return storable(f"{path.name}:{frame.lineno}")
     return None
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -6,22 +6,25 @@ its traceback for `rpx doctor`, and changes nothing for the host or for another 
 
 from __future__ import annotations
 
-import importlib
 import sys
-import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
-from operator import attrgetter
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from pluggy import PluginManager
 
 from rpx_core.distributions import GROUP, Declaration, check_requires, read_declarations
-from rpx_core.errors import ConfigError, PluginError, RPXError
+from rpx_core.errors import PluginError
+from rpx_core.isolation import (
+    Breakdown,
+    attempt,
+    call_plugin,
+    import_user_code,
+    load_target,
+    one_line,
+)
 from rpx_core.names import DOCTOR, Request, choose
 from rpx_core.offers import COLLECTIONS, NOTIFICATIONS, Kind, Offer, Offers, Plugin, Status
 from rpx_core.registration import collect, implemented_hooks, register
@@ -33,16 +36,13 @@ __all__ = [
     "Offer",
     "Plugin",
     "Status",
+    "call_plugin",
     "check_requires",
+    "import_user_code",
     "load_target",
 ]
 
-R = TypeVar("R")
 Warn = Callable[[str], None]
-
-_OUR_FRAMES = ("rpx_core.host", "rpx_core.registration")
-_MACHINERY = ("importlib", "importlib_metadata", "pluggy")
-_LONGEST_PROBLEM = 300
 
 
 class Host:
@@ -109,8 +109,8 @@ class Host:
         for entry in self._usable():
             if not entry.hears(hook):
                 continue
-            outcome = _attempt(hook, partial(getattr(entry.manager.hook, hook), **arguments))
-            if isinstance(outcome, _Failure):
+            outcome = attempt(hook, partial(getattr(entry.manager.hook, hook), **arguments))
+            if isinstance(outcome, Breakdown):
                 entry.silenced.add(hook)
                 self._warn(f"warning: {entry.state()}: {outcome.problem}; it is not called again")
 
@@ -136,11 +136,11 @@ class Host:
         entry.loaded = True
         declaration = entry.declaration
         if declaration.problem is not None:
-            self._disable(entry, _Failure(_one_line(declaration.problem)))
+            self._disable(entry, Breakdown(one_line(declaration.problem)))
             return
         doing = f"import of {declaration.value}"
-        manager = _attempt(doing, lambda: register(declaration))
-        if isinstance(manager, _Failure):
+        manager = attempt(doing, lambda: register(declaration))
+        if isinstance(manager, Breakdown):
             self._disable(entry, manager)
             return
         entry.manager = manager
@@ -149,8 +149,8 @@ class Host:
     def _collect(self, entry: _Entry, kind: Kind) -> None:
         if kind in entry.specs:
             return
-        specs = _attempt(COLLECTIONS[kind].hook, lambda: collect(entry.manager, kind))
-        if isinstance(specs, _Failure):
+        specs = attempt(COLLECTIONS[kind].hook, lambda: collect(entry.manager, kind))
+        if isinstance(specs, Breakdown):
             self._disable(entry, specs)
         else:
             entry.specs[kind] = specs
@@ -168,65 +168,15 @@ class Host:
             problem = f"{distribution} offers {kind} {name!r} in several entry points: {labels}"
             for entry in entries:
                 if entry.failure is None:
-                    self._disable(entry, _Failure(problem))
+                    self._disable(entry, Breakdown(problem))
 
-    def _disable(self, entry: _Entry, failure: _Failure) -> None:
+    def _disable(self, entry: _Entry, failure: Breakdown) -> None:
         entry.failure = failure
         entry.specs.clear()
         message = f"{entry.state()} is broken: {failure.problem}"
         if self._strict:
             raise PluginError(message, hint=DOCTOR) from failure.error
         self._warn(f"warning: {message}; {DOCTOR}")
-
-
-def load_target(target: str, *, wanted_by: str) -> Any:
-    """The object that a spec's `package.module:attribute` names.
-
-    Raises PluginError that names `wanted_by`, with the cause chained, whatever the import does.
-    """
-    module, _, attribute = target.partition(":")
-    loaded = _attempt(
-        f"import of {target}", lambda: attrgetter(attribute)(importlib.import_module(module))
-    )
-    if isinstance(loaded, _Failure):
-        missing = loaded.error.name if isinstance(loaded.error, ModuleNotFoundError) else None
-        hint = f"install what provides the module {missing!r}" if missing else None
-        raise PluginError(f"{wanted_by}: {loaded.problem}", hint=hint) from loaded.error
-    return loaded
-
-
-def call_plugin(doing: str, call: Callable[[], R]) -> R:
-    """The result of plugin code that runs in the parent; what it raises becomes one RPXError.
-
-    An RPXError passes as it is: the plugin said what is wrong.
-    """
-    outcome = _attempt(doing, call)
-    if isinstance(outcome, _Failure):
-        if isinstance(outcome.error, RPXError):
-            raise outcome.error
-        raise PluginError(
-            outcome.problem, hint="RPX_DEBUG=1 shows the whole traceback"
-        ) from outcome.error
-    return outcome
-
-
-def import_user_code(doing: str, call: Callable[[], R]) -> R:
-    """The result of importing a user's own code; whatever it raises becomes one ConfigError."""
-    loaded = _attempt(doing, call)
-    if isinstance(loaded, _Failure):
-        raise ConfigError(
-            loaded.problem, hint="RPX_DEBUG=1 shows the whole traceback"
-        ) from loaded.error
-    return loaded
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """What went wrong in one plugin: a line for people, and the evidence."""
-
-    problem: str
-    error: BaseException | None = None
-    traceback: str | None = None
 
 
 @dataclass
@@ -239,7 +189,7 @@ class _Entry:
     hooks: tuple[str, ...] = ()
     specs: dict[Kind, tuple[Spec, ...]] = field(default_factory=dict)
     silenced: set[str] = field(default_factory=set)
-    failure: _Failure | None = None
+    failure: Breakdown | None = None
 
     def hears(self, hook: str) -> bool:
         """Whether the plugin implements a hook and has not failed in it."""
@@ -262,46 +212,6 @@ class _Entry:
             hooks=self.hooks,
             editable=self.declaration.editable,
         )
-
-
-def _attempt(doing: str, call: Callable[[], R]) -> R | _Failure:
-    """The result of foreign code, or how it failed; what it prints goes to stderr."""
-    try:
-        # The output of `--json` is on stdout.
-        with redirect_stdout(sys.stderr):
-            return call()
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # SystemExit too: a plugin must not end the command
-        return _failure(doing, error)
-
-
-def _failure(doing: str, error: BaseException) -> _Failure:
-    foreign = _foreign(error.__traceback__)
-    text = "".join(traceback.format_exception(type(error), error, foreign))
-    if isinstance(error, RPXError):
-        problem = error.message
-    else:
-        # Unlike str(error), this survives an exception whose own __str__ raises.
-        reason = str(traceback.TracebackException.from_exception(error))
-        problem = f"{doing} failed: {type(error).__name__}: {reason}"
-    return _Failure(_one_line(problem), error, text if foreign is not None else None)
-
-
-def _foreign(trace: TracebackType | None) -> TracebackType | None:
-    """The part of a traceback that starts in the plugin's own code, if it got that far."""
-    while trace is not None:
-        module = trace.tb_frame.f_globals.get("__name__", "")
-        if module not in _OUR_FRAMES and module.partition(".")[0] not in _MACHINERY:
-            break
-        trace = trace.tb_next
-    return trace
-
-
-def _one_line(text: str) -> str:
-    line = "".join(char if char.isprintable() else " " for char in text)
-    line = " ".join(line.split())
-    return line if len(line) <= _LONGEST_PROBLEM else f"{line[: _LONGEST_PROBLEM - 1]}…"
 
 
 def _print_warning(line: str) -> None:

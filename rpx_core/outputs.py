@@ -13,6 +13,7 @@ def share(
     *,
     headline: Aggregate = "pooled",
     aggregates: tuple[Aggregate, ...] = Output.aggregates,
+    attained: bool = True,
 ) -> Output:
     """A share of what there is, or a mean of shares: 0 to 1, higher is better."""
     return Output(
@@ -22,6 +23,7 @@ def share(
         headline=headline,
         aggregates=aggregates,
         summary=summary,
+        attained=attained,
     )
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rpx_core.errors import ConfigError, PluginError
-from rpx_core.host import Offer, call_plugin, load_target
+from rpx_core.isolation import call_plugin, load_target
+from rpx_core.offers import Offer
 from rpx_core.option_files import Plain, plain_options
 
 
@@ -45,7 +46,7 @@ class Part:
         """The options as their own class, or None where the spec declares none."""
         if self.options_target is None:
             return None
-        return _options_class(self.options_target, self.name).model_validate(dict(self.options))
+        return load_options_class(self.options_target, self.name).model_validate(dict(self.options))
 
     def build(self, *arguments: object) -> Any:
         """Call the target with the arguments; options come first where the spec declares them."""
@@ -95,7 +96,7 @@ def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: s
                 f"{field_name}: {offer.full_name} has no options, but {', '.join(options)} is set"
             )
         return Part(offer.full_name, offer.version, spec.target)
-    kind = _options_class(target, offer.full_name)
+    kind = load_options_class(target, offer.full_name)
     try:
         validated = kind.model_validate(dict(options))
     except ValidationError as error:
@@ -109,7 +110,8 @@ def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: s
     return Part(offer.full_name, offer.version, spec.target, target, options_dump)
 
 
-def _options_class(target: str, owner: str) -> type[BaseModel]:
+def load_options_class(target: str, owner: str) -> type[BaseModel]:
+    """The options class that a spec names; raises PluginError where it is none."""
     kind = load_target(target, wanted_by=owner)
     if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
         raise PluginError(f"{owner}: options {target} is not a pydantic model")

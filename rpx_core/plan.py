@@ -15,8 +15,9 @@ from rpx_core.contracts import Metric, Runtime, Task
 from rpx_core.datasets import cache_directory, open_dataset, select
 from rpx_core.errors import ConfigError, PluginError
 from rpx_core.files import Files
-from rpx_core.host import Host, call_plugin
+from rpx_core.host import Host
 from rpx_core.identity import digest, run_inputs, run_name
+from rpx_core.isolation import call_plugin
 from rpx_core.manifest import Entry, Manifest
 from rpx_core.models import ModelPart
 from rpx_core.names import is_same_task

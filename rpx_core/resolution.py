@@ -10,9 +10,10 @@ from typing import Any
 from rpx_core.config import Named, RunConfig
 from rpx_core.contracts import Metric, Task
 from rpx_core.errors import ConfigError, PluginError, first_few
-from rpx_core.host import Host, call_plugin
+from rpx_core.host import Host
+from rpx_core.isolation import call_plugin
 from rpx_core.measure import check_metric
-from rpx_core.models import ModelPart, check_task, resolve_model
+from rpx_core.models import ModelPart, check_task, require_extra, resolve_model
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
 from rpx_core.protocols import Protocol
@@ -80,6 +81,7 @@ def _metric_parts(host: Host, task: Offer[TaskSpec], config: RunConfig) -> dict[
                 hint="save predictions in each run, then `rpx stack` measures them together",
             )
         check_task(f"metric {offer.full_name}", offer.spec.tasks, spec.name)
+        require_extra(offer)
         parts[label] = resolve_part(offer, use.options, field_name=f"metrics.{label}.options")
     return parts
 

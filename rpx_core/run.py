@@ -24,7 +24,8 @@ from rpx_core.errors import (
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
 from rpx_core.freshness import check_unchanged
-from rpx_core.host import Host, call_plugin, load_target
+from rpx_core.host import Host
+from rpx_core.isolation import call_plugin, load_target
 from rpx_core.journal import Journal, read_rows
 from rpx_core.models import require_extra
 from rpx_core.plan import Plan, shard
@@ -166,7 +167,7 @@ def write_reports(
     for reporter, render in renderers.items():
         rendered = call_plugin(f"reporter {reporter}", partial(_render, render, results))
         for name, content in rendered.items():
-            _check_rendered(reporter, name, content)
+            check_rendered(reporter, name, content)
             if name in files:
                 raise PluginError(f"reporters {owners[name]} and {reporter} both write {name}")
             files[name], owners[name] = content, reporter
@@ -179,7 +180,8 @@ def _render(render: Renderer, results: Results) -> dict[str, bytes]:
     return dict(render(results))
 
 
-def _check_rendered(reporter: str, name: object, content: object) -> None:
+def check_rendered(reporter: str, name: object, content: object) -> None:
+    """Raise PluginError unless a reporter gave bytes under a plain file name."""
     if not isinstance(name, str) or name in {"", ".", ".."} or Path(name).name != name:
         raise PluginError(f"reporter {reporter} wants to write {name!r}, which is no file name")
     if not isinstance(content, bytes):

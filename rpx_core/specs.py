@@ -7,7 +7,7 @@ cheap. A target is `"package.module:attribute"` and is imported by the worker th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -32,14 +32,25 @@ class Spec:
                 f"{type(self).__name__} name {self.name!r} is not allowed; "
                 f"names match {NAME_PATTERN.pattern}"
             )
-        if not isinstance(self.summary, str) or not self.summary or "\n" in self.summary:
+        if not isinstance(self.summary, str) or not self.summary:
             raise PluginError(f"{type(self).__name__} {self.name}: summary must be one line")
+        self._refuse_control_characters()
         pattern = self._target_pattern()
         if not isinstance(self.target, str) or not pattern.fullmatch(self.target):
             raise PluginError(
                 f"{type(self).__name__} {self.name}: target {self.target!r} must look like "
                 "'package.module:attribute'"
             )
+
+    def _refuse_control_characters(self) -> None:
+        """Every text of a spec is printed on terminals, which it must not steer."""
+        for field_name in self.__dataclass_fields__:
+            for text in _texts(getattr(self, field_name)):
+                if not text.isprintable():
+                    raise PluginError(
+                        f"{type(self).__name__} {self.name}: {field_name} {text!r} holds a line "
+                        "break or control character; write one line of plain text"
+                    )
 
     @staticmethod
     def _target_pattern() -> re.Pattern[str]:
@@ -91,11 +102,15 @@ class MetricSpec(Spec):
 
     `tasks` are those whose runs it can measure. A metric of unit `stack` has none, but `combines`:
     for each prediction that it takes of a sample, the bare names of the tasks that may give it.
+    `extra` and `modules` are as in ModelSpec. Reports fold states where the extra may be missing,
+    so the target imports and builds without it.
     """
 
     tasks: tuple[str, ...] = ()
     options: str | None = None
     combines: tuple[tuple[str, ...], ...] = ()
+    extra: str | None = None
+    modules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,6 +181,18 @@ class ReporterSpec(Spec):
 
     extra: str | None = None
     modules: tuple[str, ...] = field(default=())
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in a field: itself, or those in a tuple or mapping."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from _texts(pair)
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _texts(part)
 
 
 def _rebuild(kind: type[Spec], values: dict[str, object]) -> Spec:

@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from rpx_core.errors import ConfigError
-from rpx_core.host import import_user_code
 from rpx_core.identity import digest_of, file_digest
+from rpx_core.isolation import import_user_code
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 

@@ -19,8 +19,9 @@ from rpx_core.blocks import Block
 from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
 from rpx_core.errors import ModelError, PluginError, RPXError
 from rpx_core.files import Files, Stamp
-from rpx_core.guard import describe_error, guarded
+from rpx_core.guard import guarded
 from rpx_core.interrupts import is_interrupt
+from rpx_core.isolation import error_text
 from rpx_core.journal import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked
@@ -139,7 +140,7 @@ class Worker:
                 raise
             raise ModelError(
                 f"model {self._job.model.name} cannot be set up: "
-                f"{type(error).__name__}: {describe_error(error)}"
+                f"{type(error).__name__}: {error_text(error)}"
             ) from error
 
     def _run_group(self, works: Sequence[Work], *, single: bool = False) -> Iterator[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,14 @@ def toy_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """A host that knows the toy plugin."""
     with TOYS.installed(tmp_path_factory.mktemp("toys") / "site") as host:
         yield host
+
+
+@pytest.fixture
+def no_toys(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the toy plugins that other tests of this process have installed for the session."""
+    ours = tmp_path_factory.getbasetemp()
+    kept = [place for place in sys.path if not Path(place).is_relative_to(ours)]
+    monkeypatch.setattr(sys, "path", kept)
 
 
 @pytest.fixture

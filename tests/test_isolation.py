@@ -224,3 +224,26 @@ def test_the_default_warning_is_a_line_on_stderr(site, tmp_path, capsys):
     assert out == ""
     assert err.count("\n") == 1
     assert err.startswith("warning: plugin 'exit' of rpx-exit 1.0 is broken")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["two\nlines", "bell\a", "\x1b[31mred", "\u202etxt.exe"],
+    ids=["line", "bell", "escape", "bidi"],
+)
+def test_a_spec_that_would_steer_the_terminal_breaks_its_plugin(site, text):
+    """Every text that `rpx list` prints, not the summary alone."""
+    for field in ("summary", "unavailable"):
+        name = f"rpx-{field}"
+        fields = {"name": "m", "summary": "A toy.", "target": "toy:load", field: text}
+        source = f"@hookimpl\ndef rpx_models():\n    return [ModelSpec(tasks=(), **{fields!r})]\n"
+        site.plugin(name, source)
+    host = site.host()
+    assert host.offers("model") == {}
+    assert ["control character" in plugin.problem for plugin in host.plugins] == [True, True]
+    assert all(line.isprintable() for line in site.warnings)
+
+
+def test_a_spec_name_with_a_control_character_breaks_its_plugin(site):
+    site.plugin("rpx-name", "@hookimpl\ndef rpx_models():\n    return [model('a\\nb')]\n")
+    assert "is not allowed" in only_plugin(site).problem

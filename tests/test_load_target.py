@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rpx_core.errors import PluginError
-from rpx_core.host import load_target
+from rpx_core.isolation import load_target
 from tests.toys.site import toy_site
 
 

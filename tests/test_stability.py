@@ -26,8 +26,8 @@ from rpx_core.stability import (
     view_of,
 )
 from rpx_core.state import decode_state, encode_state, fold
+from rpx_core.testing import values_of
 from rpx_core.warp import PixelPairs, View
-from tests.metric_laws import values_of
 
 Map = NDArray[np.float64]
 

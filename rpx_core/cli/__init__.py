@@ -30,6 +30,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "report": ("rpx_core.cli.report:report", "Render the reports of finished runs again."),
         "list": ("rpx_core.cli.listing:list_", "Show tasks, models, metrics, datasets, ..."),
         "data": ("rpx_core.cli.data:data", "Write, index and check datasets."),
+        "new": ("rpx_core.cli.new:new", "Write a plugin package to begin with."),
+        "check": ("rpx_core.cli.check:check", "Check a plugin package against its contracts."),
         "doctor": ("rpx_core.cli.doctor:doctor", "Show the state of every plugin."),
         "completion": ("rpx_core.cli.completion:completion", "Print shell completion code."),
     }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from rpx_core.cli.output import State, common_options, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rich.console import Console
 
     from rpx_core.offers import Kind, Offer
 
@@ -23,6 +27,9 @@ KINDS: Mapping[str, Kind] = {
     "adapters": "adapter",
 }
 
+PLUGINS = "plugins"
+_WORDS = (*KINDS, PLUGINS)
+
 _SHOWN = (
     "tasks",
     "combines",
@@ -35,45 +42,83 @@ _SHOWN = (
 )
 
 
+def _plural(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The plural of a kind; its singular means the same."""
+    for word in (value, f"{value}s"):
+        if word is None or word in _WORDS:
+            return word
+    close = difflib.get_close_matches(str(value), _WORDS, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"kinds are {', '.join(_WORDS)}"
+    raise click.BadParameter(f"{value!r} is no kind; {hint}", ctx, param)
+
+
+def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    return [CompletionItem(word) for word in _WORDS if word.startswith(start)]
+
+
 @click.command(
     name="list",
     epilog="""\b
 Examples:
-  rpx list                   everything
-  rpx list models            every model, and the task it is for
-  rpx list metrics depth     names that contain `depth`
+  rpx list                      everything
+  rpx list models               every model, and the task it is for
+  rpx list metrics depth        names that contain `depth`
+  rpx list model ground-plane   one model, with its options
   rpx list plugins
 """,
 )
-@click.argument("kind", required=False, type=click.Choice([*KINDS, "plugins"]))
+@click.argument("kind", required=False, callback=_plural, shell_complete=_complete)
 @click.argument("name", required=False)
 @common_options
 def list_(*, state: State, kind: str | None, name: str | None) -> None:
-    """Show what is installed, or the entries whose name contains NAME.
+    """Show what is installed of a KIND, or the entries whose name contains NAME.
 
-    Nothing heavy is imported: plugins describe what they offer.
+    KIND is tasks, models, metrics, datasets, protocols, reporters, adapters or plugins.
+
+    The whole NAME shows that entry with its options. Otherwise nothing heavy is imported: plugins
+    describe what they offer.
     """
     host = state.discover()
-    if kind == "plugins":
+    if kind == PLUGINS:
         from rpx_core.cli.doctor import print_plugins
 
         print_plugins(state, host)
         return
     wanted = {kind: KINDS[kind]} if kind else KINDS
     found = {
-        plural: [
-            _entry(offer)
-            for full, offer in host.offers(single).items()
-            if name is None or name in full
-        ]
+        plural: _matching(list(host.offers(single).values()), name)
         for plural, single in wanted.items()
     }
+    entries = {plural: [_entry(offer) for offer in offers] for plural, offers in found.items()}
+    if name is not None:
+        for plural, offers in found.items():
+            for entry, offer in zip(entries[plural], offers, strict=True):
+                if name in (offer.spec.name, offer.full_name):
+                    entry.update(_options(offer))
     if state.as_json:
-        print_json(found)
+        print_json(entries)
         return
-    for plural, entries in found.items():
-        if entries or kind:
-            _print(state, plural, entries)
+    for plural, shown in entries.items():
+        if shown or kind:
+            _print(state, plural, shown)
+
+
+def _matching(offers: list[Offer[Any]], name: str | None) -> list[Offer[Any]]:
+    """The offers of this name, else those whose name contains it."""
+    exact = [offer for offer in offers if name in (offer.spec.name, offer.full_name)]
+    return exact or [offer for offer in offers if name is None or name in offer.full_name]
+
+
+def _options(offer: Offer[Any]) -> dict[str, Any]:
+    """What the options of one entry are; their class is imported for that."""
+    target = getattr(offer.spec, "options", None)
+    if target is None:
+        return {"options": []}
+    from rpx_core.option_table import tabulate_options
+    from rpx_core.parts import load_options_class
+
+    table = tabulate_options(load_options_class(target, offer.full_name))
+    return {"options": [option.document() for option in table.options], "about": table.summary}
 
 
 def _entry(offer: Offer[Any]) -> dict[str, Any]:
@@ -121,3 +166,43 @@ def _print(state: State, title: str, entries: list[dict[str, Any]]) -> None:
         table.add_row(escape(entry["name"]), escape(distribution), escape(note))
     console.print(table)
     console.print()
+    for entry in entries:
+        if "options" in entry:
+            _print_options(console, entry)
+
+
+def _print_options(console: Console, entry: dict[str, Any]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    options = entry["options"]
+    if not options:
+        console.print(f"{escape(entry['name'])} has no options")
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(f"options of {entry['name']}", style="bold", no_wrap=True)
+    table.add_column("type", overflow="fold")
+    table.add_column("default", overflow="fold")
+    described = any(option["description"] for option in options)
+    if described:
+        table.add_column("", overflow="fold")
+    for option in options:
+        default = "required" if option["required"] else option["default"]
+        cells = [option["name"], option["type"], default]
+        cells += [option["description"]] if described else []
+        table.add_row(*(escape(_printable(cell)) for cell in cells))
+    console.print(table)
+    if entry["about"]:
+        console.print()
+        console.print(escape(_prose(entry["about"])))
+    console.print()
+
+
+def _printable(text: str) -> str:
+    """Text of a plugin on one line, without control characters."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())
+
+
+def _prose(docstring: str) -> str:
+    """A docstring whose paragraphs fill the width of the terminal."""
+    return "\n\n".join(_printable(paragraph) for paragraph in docstring.split("\n\n"))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rpx_core.streams import stdout_to_stderr
+
 if TYPE_CHECKING:
     from rich.console import Console
 
     from rpx_core.host import Host
-
-_STDOUT, _STDERR = 1, 2
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,22 +45,9 @@ class State:
 
         return Host.discover(strict=self.strict)
 
-    @contextmanager
-    def foreign_output(self) -> Iterator[None]:
+    def foreign_output(self) -> AbstractContextManager[None]:
         """While models run, what they print goes to stderr under `--json`: stdout is a document."""
-        if not self.as_json:
-            yield
-            return
-        sys.stdout.flush()
-        kept = os.dup(_STDOUT)
-        try:
-            # The descriptor too: native libraries print past sys.stdout.
-            os.dup2(_STDERR, _STDOUT)
-            with redirect_stdout(sys.stderr):
-                yield
-        finally:
-            os.dup2(kept, _STDOUT)
-            os.close(kept)
+        return stdout_to_stderr() if self.as_json else nullcontext()
 
     def console(self) -> Console:
         """Where tables go; silent under `--quiet` and `--json`."""

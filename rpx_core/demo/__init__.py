@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["DEMO_VERSION", "MOTORCYCLE_VERSION", "write_demo", "write_motorcycle"]
+__all__ = [
+    "DEMO_VERSION",
+    "MOTORCYCLE_VERSION",
+    "write_demo",
+    "write_demo_scene",
+    "write_motorcycle",
+]
 
 DEMO_VERSION = "2"
 """Moves whenever a byte of the drawn dataset would."""
@@ -27,6 +33,13 @@ def write_demo(directory: Path) -> Path:
     from rpx_core.demo.layout import SCENES
 
     return write_dataset(directory, range(SCENES))
+
+
+def write_demo_scene(directory: Path) -> Path:
+    """Draw the first scene alone (3 phases x 6 frames) into `directory`; return its manifest."""
+    from rpx_core.demo.generator import write_dataset
+
+    return write_dataset(directory, range(1))
 
 
 def write_motorcycle(directory: Path) -> Path:

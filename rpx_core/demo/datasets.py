@@ -7,7 +7,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from rpx_core.demo import DEMO_VERSION, MOTORCYCLE_VERSION, write_demo, write_motorcycle
+from rpx_core.demo import (
+    DEMO_VERSION,
+    MOTORCYCLE_VERSION,
+    write_demo,
+    write_demo_scene,
+    write_motorcycle,
+)
 from rpx_core.errors import DatasetError
 from rpx_core.manifest import Manifest, read_manifest
 
@@ -20,6 +26,11 @@ def open_demo(options: None, cache: Path) -> Manifest:
 def open_motorcycle(options: None, cache: Path) -> Manifest:
     """The real stereo pair."""
     return _open_generated(cache / f"motorcycle-{MOTORCYCLE_VERSION}", write_motorcycle)
+
+
+def open_demo_scene(cache: Path) -> Manifest:
+    """The first scene of the demo set, which has all of its keys: enough to try things on."""
+    return _open_generated(cache / f"demo-scene-{DEMO_VERSION}", write_demo_scene)
 
 
 def _open_generated(folder: Path, write: Callable[[Path], Path]) -> Manifest:

@@ -74,12 +74,16 @@ def list_means(rules: Rules) -> dict[str, Mean]:
 
 def mean_outputs(means: Mapping[str, Mean]) -> dict[str, Output]:
     """How to read the means. A mean of them over images is another quantity and not offered."""
-    return {name: ranked_share(mean.summary) for name, mean in means.items()}
+    # A cap on detections keeps even the truth from being recalled where there are more objects.
+    return {
+        name: ranked_share(mean.summary, attained=mean.kind == "precision")
+        for name, mean in means.items()
+    }
 
 
-def ranked_share(summary: str) -> Output:
+def ranked_share(summary: str, *, attained: bool = True) -> Output:
     """A precision or recall over the ranked list of many images."""
-    return share(summary, aggregates=("pooled", "group"))
+    return share(summary, aggregates=("pooled", "group"), attained=attained)
 
 
 def _span(thresholds: tuple[float, ...]) -> str:

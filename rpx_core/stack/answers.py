@@ -35,14 +35,14 @@ class AnswerReader:
 
     def read(self, row: Row) -> Answer | Failure | None:
         """The answer for the sample of a row; None where its alignment is undefined."""
-        if self._manifest is None:
-            frame = guarded("load", lambda: Frame(sample_of(row), None, self._prediction(row.id)))
-        else:
-            frame = self._aligned(row, self._manifest)
+        manifest = self._manifest
+        frame = self._unaligned(row) if manifest is None else self._aligned(row, manifest)
         if frame is None or isinstance(frame, Failure):
             return frame
-        answer: Answer | Failure = guarded("measure", lambda: self._answer(frame))
-        return answer
+        return guarded("measure", lambda: self._answer(frame))
+
+    def _unaligned(self, row: Row) -> Frame | Failure:
+        return guarded("load", lambda: Frame(sample_of(row), None, self._prediction(row.id)))
 
     def _prediction(self, sample_id: str) -> Any:
         (prediction,) = self._folder.predict([Sample(sample_id)])
@@ -60,10 +60,13 @@ class AnswerReader:
         together = row.sequence if self._whole else row.id
         if self._fitted is None or self._fitted[0] != together:
             ids = self._together(row)
-            frames = guarded("load", partial(self._load, row.sequence, ids, manifest))
-            if not isinstance(frames, Failure):
-                frames = guarded("align", partial(self._fit, frames))
-            self._fitted = (together, frames)
+            loaded = guarded("load", partial(self._load, row.sequence, ids, manifest))
+            fitted = (
+                loaded
+                if isinstance(loaded, Failure)
+                else guarded("align", partial(self._fit, loaded))
+            )
+            self._fitted = (together, fitted)
         found = self._fitted[1]
         return found if isinstance(found, Failure) else found[row.id]
 

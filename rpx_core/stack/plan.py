@@ -15,6 +15,7 @@ from rpx_core.errors import ConfigError, PluginError
 from rpx_core.host import Host
 from rpx_core.identity import digest, installed_inputs, run_name
 from rpx_core.manifest import Manifest
+from rpx_core.models import require_extra
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
 from rpx_core.report import RunRecord
@@ -153,6 +154,7 @@ def _resolve_use(label: str, named: Named, host: Host, sources: Mapping[str, Sou
             f"given: {', '.join(sources)}",
             hint="name one run of each",
         )
+    require_extra(offer)
     part = resolve_part(offer, named.options, field_name=f"metrics.{label}.options")
     metric = part.build()
     if Unit(metric.unit) is not Unit.STACK:

@@ -51,10 +51,14 @@ class StackWorker:
         if isinstance(answers, str):
             for metric in self._metrics:
                 evidence.undefined(metric, answers)
-        elif not isinstance(answers, Failure):
-            answers = guarded("measure", partial(self._take, evidence, row, answers))
-        if isinstance(answers, Failure):
-            return row.model_copy(update={"failure": answers}), {}
+            return row.model_copy(update={"metrics": evidence.measured}), {}
+        failure = (
+            answers
+            if isinstance(answers, Failure)
+            else guarded("measure", partial(self._take, evidence, row, answers))
+        )
+        if failure is not None:
+            return row.model_copy(update={"failure": failure}), {}
         return row.model_copy(update={"metrics": evidence.measured}), evidence.states
 
     def _read(self, joined: Joined) -> _Answers | Failure | str:

@@ -103,6 +103,10 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
         """Where the predicted surface jumps by more than 10 % between neighbours."""
         return relative_boundary(prediction.depth_map)
 
+    def perfect_prediction(self, sample: Sample) -> DepthPrediction:
+        """The true depth; where there is none, an abstention."""
+        return DepthPrediction(sample.ground_truth.depth_map.copy())
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The image, both depth maps in the same colours, and the relative error."""
         return draw_maps(frame.sample.rgb, _pair(frame))

@@ -121,6 +121,11 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
             for frame, one in zip(frames, adjusted, strict=True)
         ]
 
+    def perfect_prediction(self, sample: Sample) -> SparseDepthPrediction:
+        """The true depths at the true points."""
+        truth: SparseDepthGroundTruth = sample.ground_truth
+        return SparseDepthPrediction(truth.coordinates.copy(), truth.depths.copy())
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The image, then its points coloured by true and predicted depth, and by their error."""
         points = frame.truth.coordinates

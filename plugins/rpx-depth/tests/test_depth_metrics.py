@@ -10,12 +10,12 @@ import pytest
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.errors import ConfigError
 from rpx_core.state import decode_state, encode_state, fold
+from rpx_core.testing import defined, values_of
 from rpx_depth.metrics.bins import DepthBins, DepthBinsOptions
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.metrics.quantiles import DepthQuantiles
 from rpx_depth.pixel_errors import DepthSums
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
-from tests.metric_laws import defined, values_of
 
 DATA = Path(__file__).parent / "data"
 CASES = {case["id"]: case for case in json.loads((DATA / "depth_golden.json").read_text())["cases"]}

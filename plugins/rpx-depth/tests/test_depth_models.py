@@ -5,12 +5,12 @@ import pytest
 
 from rpx_core.contracts import Frame, Runtime, Sample, withhold
 from rpx_core.errors import AdapterError, ModelError
+from rpx_core.testing import values_of
 from rpx_depth import adapters
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.models import ground_plane, mean_depth, stereo_sgbm
 from rpx_depth.published import make_numpy_depth_model
 from rpx_depth.types import DepthGroundTruth, DepthQuery
-from tests.metric_laws import values_of
 
 RUNTIME = Runtime(device="cpu", seed=0, cache=None)
 ERRORS = DepthErrors()

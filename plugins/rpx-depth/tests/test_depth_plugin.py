@@ -1,37 +1,27 @@
-"""What the plugin offers: light to import, every name leads somewhere, protocols load."""
+"""What the plugin offers: it passes `rpx check`, and keeps what it has published."""
 
 import pytest
 
 import rpx_core
 from rpx_core.config import RunConfig
+from rpx_core.testing import conformance
 from rpx_depth import plugin, published
 from rpx_depth.alignment import METHODS
-from tests.plugin_checks import Offered, check_published, check_target, name_of
+from tests.plugin_checks import Offered, check_published, name_of
 
 OFFERED = Offered(plugin)
 PROTOCOLS = OFFERED.protocols
 
 
-def test_entry_module_imports_nothing_heavy():
-    assert OFFERED.heavy_imports() == set()
-
-
-@pytest.mark.parametrize("spec", OFFERED.targets, ids=name_of)
-def test_every_target_and_its_options_can_be_imported(spec):
-    check_target(spec)
+@pytest.mark.parametrize("check", conformance("rpx-depth", allow_missing_extras=True), ids=str)
+def test_conformance(check):
+    check()
 
 
 @pytest.mark.parametrize("task", OFFERED.tasks, ids=name_of)
-def test_tasks_run_on_what_the_plugin_offers(task):
-    OFFERED.check_task(task)
+def test_tasks_know_every_alignment_and_their_baselines_need_no_right_view(task):
     assert task.alignments == METHODS
     assert OFFERED.find("model", task.baseline).needs == ()
-
-
-@pytest.mark.parametrize("name", PROTOCOLS)
-def test_protocols_make_a_valid_configuration(name):
-    config = OFFERED.check_protocol(PROTOCOLS[name])
-    assert config.align.method == "none"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +52,7 @@ def test_protocols_make_a_valid_configuration(name):
 )
 def test_a_published_protocol_never_changes(name, options):
     assert PROTOCOLS[name].layer["options"] == options
+    assert PROTOCOLS[name].layer["align"] == "none"
 
 
 def test_a_changed_protocol_says_so():

@@ -6,10 +6,10 @@ import pytest
 from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_core.geometry import opencv_from_t265
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_depth.metrics.stability import DepthStability, PublishedDepthStability
 from rpx_depth.published import compute_temporal_stability_depth
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
-from tests.metric_laws import values_of
 
 CAMERA = np.array([[40.0, 0, 19.5], [0, 40, 14.5], [0, 0, 1]])
 METRIC, PUBLISHED = DepthStability(), PublishedDepthStability()

@@ -7,9 +7,9 @@ from hypothesis.extra.numpy import arrays
 from rpx_core.arrays import encode_npy
 from rpx_core.contracts import Frame, Sample
 from rpx_core.errors import ConfigError
+from rpx_core.testing import values_of
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
-from tests.metric_laws import values_of
 
 METHODS = ("none", "median", "affine", "disparity", "inverse_depth")
 METRICS = DepthErrors()

@@ -99,7 +99,7 @@ def evaluate_ours(one: Set) -> tuple[list[float], Any, Any]:
     """The same of rpx_detection, with -1 for what is undefined."""
     batch = make_batch(one)
     metric = CocoDetection()
-    values = metric.result(metric.measure_block(batch))
+    values = metric.result(metric.measure_images(batch))
     numbers = [-1.0 if value is None else float(value) for value in list(values.values())[:12]]
     scores = COCO_RULES.score(rank(batch, COCO_RULES.criteria))
     precision = -np.ones((10, 101, one["classes"], 4))

@@ -101,6 +101,13 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
         found = canonical_detections(prediction, sample, self._rule, sample.query.vocabulary)
         return _restrict_prediction(found, self._chosen) if self._chosen else found
 
+    def perfect_prediction(self, sample: Sample) -> DetectionPrediction:
+        """The true boxes and labels, all equally sure."""
+        truth: DetectionGroundTruth = sample.ground_truth
+        return DetectionPrediction(
+            truth.boxes.copy(), np.ones(len(truth.boxes)), tuple(truth.labels)
+        )
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The image, its objects, the detections, and the errors among both."""
         return draw_detections(frame.sample.rgb, frame.truth, frame.prediction)

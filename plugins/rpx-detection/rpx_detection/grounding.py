@@ -77,6 +77,11 @@ class VisualGrounding(Task[VisualGroundingGroundTruth, VisualGroundingPrediction
             )
         return canonical_grounding(prediction, sample)
 
+    def perfect_prediction(self, sample: Sample) -> VisualGroundingPrediction:
+        """The boxes that the expression refers to, all equally sure."""
+        boxes = sample.ground_truth.boxes.copy()
+        return VisualGroundingPrediction(boxes, np.ones(len(boxes)))
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The image with its expression, what it refers to, and what was answered."""
         return draw_grounding(frame.sample.rgb, frame.truth, frame.prediction)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rpx_core.contracts import Sample
+from rpx_core.testing import defined
 from rpx_detection.detection import (
     ObjectDetection,
     ObjectDetectionOptions,
@@ -19,7 +20,6 @@ from rpx_detection.detection import (
 from rpx_detection.grounding import VisualGrounding
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
 from tests.dataset_folder import RecordFolder
-from tests.metric_laws import defined
 
 Box = Sequence[float]
 

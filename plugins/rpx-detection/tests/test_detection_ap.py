@@ -49,7 +49,7 @@ def batch_of(one) -> ImageBatch:
 
 @pytest.mark.parametrize("one", GOLDEN["sets"], ids=range(len(GOLDEN["sets"])))
 def test_twelve_numbers_are_those_of_pycocotools(one):
-    values = COCO.result(COCO.measure_block(batch_of(one)))
+    values = COCO.result(COCO.measure_images(batch_of(one)))
     found = [-1.0 if value is None else value for value in list(values.values())[:12]]
     assert found == pytest.approx(one["numbers"], abs=1e-12)
 
@@ -322,7 +322,7 @@ def test_single_images_join_to_the_block(truth, prediction):
         return *rows[:, :2].astype(np.intp).T, areas_of(rows[:, 2:]), rows[:, 2:]
 
     none = np.zeros(3, np.bool_)
-    block = AP.measure_block(
+    block = AP.measure_images(
         box_batch(
             ObjectColumns(*columns(objects), none, none),
             DetectionColumns(*columns(answers), np.array([0.5, 0.4, 0.5]), none),

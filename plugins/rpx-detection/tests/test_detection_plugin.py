@@ -16,7 +16,7 @@ from rpx_core.run import Request
 from rpx_core.run import run as evaluate
 from rpx_core.session import Layers, make_plans
 from rpx_core.state import fold
-from rpx_detection import plugin
+from rpx_core.testing import conformance
 from rpx_detection.metrics.average_precision import CocoDetection
 from rpx_detection.metrics.grounding import GroundingAccuracy
 from rpx_detection.models import blobs
@@ -25,10 +25,14 @@ from rpx_detection.types import (
     GroundingQuery,
     VisualGroundingGroundTruth,
 )
-from tests.plugin_checks import Offered, check_target, name_of
 
-OFFERED = Offered(plugin)
 REAL = json.loads((Path(__file__).parent / "data" / "real_boxes.json").read_bytes())
+CHECKS = conformance(
+    "rpx-detection",
+    options={"detection-per-class": {"classes": ("mug", "ball")}},
+    skip={"mot-files": "needs a folder of MOT files; test_tracking_models.py has one"},
+    allow_missing_extras=True,
+)
 RED, BLUE, TABLE = (204, 33, 28), (31, 69, 189), (150, 118, 88)
 
 
@@ -83,23 +87,9 @@ def run_numbers(host: Host, settings: dict, folder: Path, model=None) -> dict[st
     return {number["address"]: number["value"] for number in report["numbers"]}
 
 
-def test_entry_module_imports_nothing_heavy():
-    assert OFFERED.heavy_imports() == set()
-
-
-@pytest.mark.parametrize("spec", OFFERED.targets, ids=name_of)
-def test_every_target_and_its_options_can_be_imported(spec):
-    check_target(spec)
-
-
-@pytest.mark.parametrize("task", OFFERED.tasks, ids=name_of)
-def test_tasks_run_on_what_the_plugin_offers(task):
-    OFFERED.check_task(task)
-
-
-@pytest.mark.parametrize("name", OFFERED.protocols)
-def test_protocols_make_a_valid_configuration(name):
-    OFFERED.check_protocol(OFFERED.protocols[name])
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_conformance(check):
+    check()
 
 
 def test_baseline_finds_the_cones(host, dataset):

@@ -2,9 +2,10 @@
 
 import pytest
 
+from rpx_core.testing import heavy_imports
 from rpx_detection import plugin
 from rpx_detection.tracking.metrics.options import TrackingOptions
-from tests.plugin_checks import Offered, heavy_imports
+from tests.plugin_checks import Offered
 
 OFFERED = Offered(plugin)
 

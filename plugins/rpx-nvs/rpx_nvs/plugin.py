@@ -37,21 +37,26 @@ def rpx_tasks() -> Iterable[TaskSpec]:
 @hookimpl
 def rpx_metrics() -> Iterable[MetricSpec]:
     """Offer pixel errors, structural and perceptual similarity, and temporal stability."""
-    return [
+    learned = [
+        MetricSpec(
+            name="nvs-lpips",
+            summary="LPIPS with AlexNet features",
+            target="rpx_nvs.metrics.lpips:Lpips",
+            tasks=_NVS,
+            extra="lpips",
+            modules=("torch",),
+        ),
         MetricSpec(
             name="nvs-feature-distance",
             summary="FID and KID over all images, by the features of a network in a file",
             target="rpx_nvs.metrics.feature_distance:FeatureDistance",
             options="rpx_nvs.metrics.feature_distance:FeatureDistanceOptions",
             tasks=_NVS,
+            extra="lpips",
+            modules=("torch",),
         ),
-        *_plain_metrics(),
     ]
-
-
-def _plain_metrics() -> list[MetricSpec]:
-    """Those without options."""
-    return [
+    others = [
         MetricSpec(name=name, summary=summary, target=f"rpx_nvs.metrics.{target}", tasks=_NVS)
         for name, summary, target in (
             ("nvs-psnr", "PSNR, also apart for what a source view sees or not", "psnr:Psnr"),
@@ -62,7 +67,6 @@ def _plain_metrics() -> list[MetricSpec]:
                 "ssim:SsimUniform7",
             ),
             ("nvs-ms-ssim", "SSIM over five scales", "multi_scale:MultiScaleSsim"),
-            ("nvs-lpips", "LPIPS with AlexNet features (rpx-nvs[lpips])", "lpips:Lpips"),
             (
                 "nvs-stability",
                 "whether colours change from view to view as the true ones do (rpx-2)",
@@ -75,6 +79,7 @@ def _plain_metrics() -> list[MetricSpec]:
             ),
         )
     ]
+    return [*others, *learned]
 
 
 @hookimpl

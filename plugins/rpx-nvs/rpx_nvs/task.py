@@ -110,6 +110,10 @@ class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisP
             own = resize_colours(own, (height, width))
         return NovelViewSynthesisPrediction(own)
 
+    def perfect_prediction(self, sample: Sample) -> NovelViewSynthesisPrediction:
+        """The target image."""
+        return NovelViewSynthesisPrediction(sample.ground_truth.rgb.copy())
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The source, the target, the synthesised view, and where it is off."""
         return draw_preview(frame.sample.rgb, frame.truth, frame.prediction)

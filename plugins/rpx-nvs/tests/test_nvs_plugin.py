@@ -1,25 +1,25 @@
-"""What the plugin offers: light to import, every name leads somewhere, protocols load."""
+"""What the plugin offers: it passes `rpx check`, and keeps what it has published."""
 
 import pytest
 
+from rpx_core.config import RunConfig
+from rpx_core.testing import conformance
 from rpx_nvs import plugin, published
-from tests.plugin_checks import Offered, check_published, check_target, name_of
+from tests.plugin_checks import Offered, check_published
 
 OFFERED = Offered(plugin)
 
 
-def test_entry_module_imports_nothing_heavy():
-    assert OFFERED.heavy_imports() == set()
+CHECKS = conformance(
+    "rpx-nvs",
+    skip={"nvs-feature-distance": "needs a network; test_nvs_feature_distance.py has features"},
+    allow_missing_extras=True,
+)
 
 
-@pytest.mark.parametrize("spec", OFFERED.targets, ids=name_of)
-def test_every_target_and_its_options_can_be_imported(spec):
-    check_target(spec)
-
-
-def test_the_task_runs_on_what_the_plugin_offers():
-    (task,) = OFFERED.tasks
-    OFFERED.check_task(task)
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_conformance(check):
+    check()
 
 
 def test_models_need_no_extra():
@@ -43,7 +43,7 @@ def test_outputs_of_different_metrics_have_different_names():
 )
 def test_a_published_protocol_never_changes(name, options):
     protocol = OFFERED.protocols[name]
-    config = OFFERED.check_protocol(protocol)
+    config = RunConfig.model_validate(protocol.layer)
     assert protocol.layer["options"] == options
     assert {metric.name for metric in config.metrics.values()} == {
         *("nvs-psnr", "nvs-ssim", "nvs-ms-ssim", "nvs-stability")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rpx_core.contracts import Frame, Sample, Undefined
+from rpx_core.testing import values_of
 from rpx_nvs.metrics.stability import NvsStability
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
-from tests.metric_laws import values_of
 
 METRIC = NvsStability()
 INTRINSICS = np.array([[20.0, 0, 4], [0, 20.0, 2], [0, 0, 1]])

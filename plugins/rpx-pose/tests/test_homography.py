@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rpx_core.contracts import Sample
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_pose.homography import corner_error, fit_homography, rescale_homography, transfer
 from rpx_pose.metrics.homography import HomographyAccuracy, HomographyOptions
 from rpx_pose.tasks.resizing import resize_truth
@@ -15,7 +16,6 @@ from rpx_pose.types import (
     KeypointCorrespondencePrediction,
     PairQuery,
 )
-from tests.metric_laws import values_of
 
 SHIFT = np.array([[1.0, 0, 100], [0, 1, 0], [0, 0, 1]])
 IMAGE = np.zeros((480, 640, 3), np.uint8)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_pose.matching import TrueMatches, judge_matches, published_errors
 from rpx_pose.metrics.matches import KeypointMatches, MatchOptions
 from rpx_pose.metrics.pck import PckOptions, RelativePck
@@ -18,7 +19,6 @@ from rpx_pose.types import (
     KeypointCorrespondencePrediction,
     PairQuery,
 )
-from tests.metric_laws import values_of
 
 MATCHES = KeypointMatches(MatchOptions())
 IMAGE = np.zeros((480, 640, 3), np.uint8)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rpx_core import testing as laws
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import decode_state, encode_state, fold
 from rpx_pose.metrics.epipolar import EpipolarPrecision
@@ -22,7 +23,6 @@ from rpx_pose.types import (
     RelativePoseGroundTruth,
     RelativePosePrediction,
 )
-from tests import metric_laws as laws
 
 POSE_METRICS = [RelativePoseErrors(PoseErrorOptions()), PoseAuc(PoseErrorOptions())]
 MATCH_METRICS = [

@@ -5,10 +5,10 @@ import pytest
 
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_pose.metrics.pose_auc import PoseAuc
 from rpx_pose.metrics.pose_errors import PoseErrorOptions, RelativePoseErrors
 from rpx_pose.types import RelativePoseGroundTruth, RelativePosePrediction
-from tests.metric_laws import values_of
 
 SAMPLE = Sample("s")
 FORWARD = RelativePoseGroundTruth(np.eye(3), np.array([0.0, 0, 1]))

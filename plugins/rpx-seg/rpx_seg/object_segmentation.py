@@ -114,6 +114,15 @@ class ObjectSegmentation(Task[SegmentationGroundTruth, SegmentationPrediction]):
         """Where the predicted segment changes to the right or below."""
         return label_boundary(prediction.mask)
 
+    def perfect_prediction(self, sample: Sample) -> SegmentationPrediction:
+        """The true segments with their classes, all equally sure."""
+        truth: SegmentationGroundTruth = sample.ground_truth
+        mask = np.where(truth.mask > 0, truth.mask, 0).astype(np.int32)
+        ids = [int(i) for i in np.unique(mask) if i > 0]
+        known = truth.labels or {}
+        labels = {i: known[i] for i in ids} if ids and all(i in known for i in ids) else None
+        return SegmentationPrediction(mask, dict.fromkeys(ids, 1.0), labels)
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The image, true and predicted segments in matching colours, and the wrong pixels."""
         return draw_instances(frame.sample.rgb, frame.truth.mask, frame.prediction.mask)

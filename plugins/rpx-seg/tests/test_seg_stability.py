@@ -8,9 +8,9 @@ import pytest
 from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_core.geometry import opencv_from_t265
 from rpx_core.published.stability import turn_labels
+from rpx_core.testing import values_of
 from rpx_seg.metrics.stability import LabelStability, PublishedLabelStability
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
-from tests.metric_laws import values_of
 
 CAMERA = np.array([[100.0, 0, 3], [0, 100.0, 2], [0, 0, 1]])
 SHAPE = (5, 8)

@@ -39,7 +39,11 @@ class DepthStability(TemporalStability):
 
     version: ClassVar[str] = "1"
     outputs = stability_outputs(
-        share("truth pixels seen in both frames and answered in both", headline="sample")
+        share(
+            "truth pixels seen in both frames and answered in both",
+            headline="sample",
+            attained=False,
+        )
     )
 
     def view(self, frame: Frame) -> View | Undefined:

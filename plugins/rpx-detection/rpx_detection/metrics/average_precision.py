@@ -39,7 +39,7 @@ class RankedMetric:
         """The ranked list of one image."""
         return rank(self._batch(sample, truth, prediction), self._rules.criteria)
 
-    def measure_block(self, batch: ImageBatch) -> RankedList:
+    def measure_images(self, batch: ImageBatch) -> RankedList:
         """The ranked list of many images: what joining those of `measure` gives."""
         return rank_in_blocks(batch, self._rules.criteria)
 

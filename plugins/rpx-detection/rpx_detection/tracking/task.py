@@ -85,6 +85,10 @@ class ObjectTracking(Task[TrackletGroundTruth, TrackletPrediction]):
             return super().align(method, frames)
         return [_drop_doubtful(frame.prediction, least) for frame in frames]
 
+    def perfect_prediction(self, sample: Sample) -> TrackletPrediction:
+        """The true tracks of the frame, under their own ids."""
+        return TrackletPrediction(tuple(sample.ground_truth.tracks))
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The image, true and predicted tracks in the colours of their ids, and what is wrong."""
         return draw_preview(frame.sample.rgb, frame.truth, frame.prediction)

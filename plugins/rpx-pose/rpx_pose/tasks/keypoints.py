@@ -95,6 +95,12 @@ class KeypointMatching(Task[KeypointCorrespondenceGroundTruth, KeypointCorrespon
                 f"sample {sample.id}: the predicted matches: {error.message}", hint=error.hint
             ) from error
 
+    def perfect_prediction(self, sample: Sample) -> KeypointCorrespondencePrediction:
+        """The true matches of the points that both images show."""
+        truth: KeypointCorrespondenceGroundTruth = sample.ground_truth
+        seen = slice(None) if truth.visibility is None else truth.visibility
+        return KeypointCorrespondencePrediction(truth.points0[seen], truth.points1[seen])
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """Both images with true matches, and with predicted ones coloured by their error."""
         return draw_match_lines(frame.sample, frame.truth, frame.prediction)

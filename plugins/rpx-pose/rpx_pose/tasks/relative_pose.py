@@ -107,6 +107,11 @@ class RelativeCameraPose(Task[RelativePoseGroundTruth, RelativePosePrediction]):
                 f"sample {sample.id}: the predicted pose: {error.message}", hint=error.hint
             ) from error
 
+    def perfect_prediction(self, sample: Sample) -> RelativePosePrediction:
+        """The true pose."""
+        truth: RelativePoseGroundTruth = sample.ground_truth
+        return RelativePosePrediction(truth.rotation.copy(), truth.translation.copy())
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """Both images; points of the first with their true and predicted epipolar lines."""
         return draw_epipolar_lines(frame.sample, frame.truth, frame.prediction)

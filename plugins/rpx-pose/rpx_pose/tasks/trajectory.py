@@ -102,6 +102,11 @@ class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
             for frame in frames
         ]
 
+    def perfect_prediction(self, sample: Sample) -> TrajectoryPrediction:
+        """The true trajectory, pose by pose."""
+        truth: Trajectory = sample.ground_truth
+        return TrajectoryPrediction(truth)
+
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """Both paths, seen along their narrowest direction, after the best rigid motion.
 

@@ -40,7 +40,7 @@ class LabelStability(TemporalStability):
 
     version: ClassVar[str] = "1"
     outputs = stability_outputs(
-        share("pixels with depth that are seen in both frames", headline="sample")
+        share("pixels with depth that are seen in both frames", headline="sample", attained=False)
     )
 
     def view(self, frame: Frame) -> View | Undefined:

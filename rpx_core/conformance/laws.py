@@ -1,0 +1,130 @@
+"""One law of one subject, and what became of checking it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rpx_core.errors import PluginError, RPXError
+from rpx_core.isolation import Breakdown, attempt
+
+
+class ConformanceError(PluginError):
+    """A plugin breaks a law; the message says which, where, and what would keep it."""
+
+
+class NotCheckedError(RPXError):
+    """A law cannot be checked here; the message is the reason.
+
+    `missing_extra` when only an optional dependency is not installed.
+    """
+
+    missing_extra: bool = False
+
+
+class MissingExtraError(NotCheckedError):
+    """What a law needs comes with an extra that is not installed."""
+
+    missing_extra = True
+
+
+class Verdict(StrEnum):
+    """What became of a check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One law of one subject. Of a subject whose `gate` does not pass, no more is asked."""
+
+    subject: str
+    law: str
+    run: Callable[[], None]
+    gate: bool = False
+    basic: bool = False
+    """Whether it can be checked anywhere, whatever the subject needs: no excuse covers it."""
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.law}"
+
+
+@dataclass(frozen=True)
+class Excuses:
+    """Which skips the caller accepts: missing extras, and subjects with the caller's reason."""
+
+    missing_extras: bool = False
+    skip: Mapping[str, str] = field(default_factory=dict)
+
+    def reason(self, check: Check) -> str | None:
+        """Why this check is not to be run."""
+        if check.basic:
+            return None
+        return self.skip.get(check.subject) or self.skip.get(check.subject.rpartition(" ")[2])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A check that was performed, or was not, and why."""
+
+    subject: str
+    law: str
+    verdict: Verdict
+    detail: str = ""
+    excused: bool = False
+    """Whether a skip is one that the caller accepts."""
+    follows: bool = False
+    """Whether it is only the consequence of another outcome of the subject."""
+    traceback: str | None = None
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the plugin does not pass because of this."""
+        return self.verdict is Verdict.FAILED or (
+            self.verdict is Verdict.SKIPPED and not self.excused
+        )
+
+
+def perform(checks: Iterable[Check], excuses: Excuses) -> Iterator[Outcome]:
+    """Perform checks in order; code of others can only fail its own."""
+    closed: dict[str, Outcome] = {}
+    for check in checks:
+        gate = closed.get(check.subject)
+        if gate is not None:
+            # Counted, not repeated: the gate's own outcome says what is wrong.
+            detail = f"not asked, because of: {gate.law}"
+            yield Outcome(check.subject, check.law, Verdict.SKIPPED, detail, True, follows=True)
+            continue
+        outcome = perform_one(check, excuses)
+        if check.gate and outcome.verdict is not Verdict.PASSED:
+            closed[check.subject] = outcome
+        yield outcome
+
+
+def perform_one(check: Check, excuses: Excuses) -> Outcome:
+    """Perform one check, whatever it does."""
+    reason = excuses.reason(check)
+    if reason is not None:
+        return Outcome(check.subject, check.law, Verdict.SKIPPED, reason, excused=True)
+    done = attempt(check.law, check.run)
+    if not isinstance(done, Breakdown):
+        return Outcome(check.subject, check.law, Verdict.PASSED)
+    error = done.error
+    if isinstance(error, NotCheckedError):
+        excused = error.missing_extra and excuses.missing_extras
+        return Outcome(check.subject, check.law, Verdict.SKIPPED, _whole(error), excused)
+    detail = _whole(error) if isinstance(error, RPXError) else done.problem
+    return Outcome(check.subject, check.law, Verdict.FAILED, detail, traceback=done.traceback)
+
+
+def require(condition: object, problem: str, *, hint: str | None = None) -> None:
+    """Raise ConformanceError unless a law holds."""
+    if not condition:
+        raise ConformanceError(problem, hint=hint)
+
+
+def _whole(error: RPXError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message

@@ -1,0 +1,427 @@
+"""The checks find what is wrong: for each law, something that breaks it and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rpx_core.conformance.compare import Tolerance, difference, fingerprint
+from rpx_core.conformance.entry import EntryModule, check_requires
+from rpx_core.conformance.laws import (
+    Check,
+    Excuses,
+    MissingExtraError,
+    NotCheckedError,
+    Verdict,
+    perform,
+)
+from rpx_core.conformance.package import Package, open_package
+from rpx_core.conformance.suite import check_options
+from rpx_core.contracts import Frame, Output, Sample, Undefined, Unit
+from rpx_core.errors import ConfigError, ModelError, TruthWithheldError
+from rpx_core.report import Results
+from rpx_core.reporters.result_json import render as render_json
+from rpx_core.state import Cat, Sum
+from rpx_core.testing import (
+    ConformanceError,
+    check_metric,
+    check_model,
+    check_reporter,
+    null_results,
+    sample_results,
+)
+
+IMAGE = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3)
+
+
+def sample(number: int) -> Sample:
+    """A sample whose truth is its number."""
+    image = IMAGE + np.uint8(number)
+    return Sample(f"s{number}", image, np.array([float(number)]), sequence="s", frame=number)
+
+
+SAMPLES = [sample(number) for number in range(4)]
+
+
+@dataclass(frozen=True)
+class Sums:
+    samples: Sum
+    error: Sum
+
+
+class Error:
+    """A metric that keeps every law; each broken one is this with one thing changed."""
+
+    version = "1"
+    unit = Unit.SAMPLE
+    State: type = Sums
+    outputs: Mapping[str, Output] = {"error": Output("lower", best=0.0)}  # a toy
+
+    def measure(self, sample: Sample, truth: Any, prediction: Any) -> Any:
+        return Sums(1, float(np.abs(truth - prediction).sum()))
+
+    def result(self, state: Any) -> dict[str, float | None]:
+        return {"error": float(state.error) / int(state.samples)}
+
+
+class Silent(Error):
+    version = ""
+
+
+class Misdeclared(Error):
+    outputs = {"error": Output("lower", best=1.0, worst=0.0)}  # noqa: RUF012  # a toy
+
+
+class OutOfRange(Error):
+    outputs = {"error": Output("lower", best=0.0, worst=0.1)}  # noqa: RUF012  # a toy
+
+
+class NotANumber(Error):
+    def result(self, state: Any) -> dict[str, float | None]:
+        return {"error": float("nan")}
+
+
+class Scribbling(Error):
+    def measure(self, sample: Sample, truth: Any, prediction: Any) -> Any:
+        state = super().measure(sample, truth, prediction)
+        truth += 1
+        return state
+
+
+class Remembering(Error):
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def measure(self, sample: Sample, truth: Any, prediction: Any) -> Any:
+        self.seen += 1
+        return Sums(1, float(self.seen))
+
+
+class Imperfect(Error):
+    def result(self, state: Any) -> dict[str, float | None]:
+        return {"error": float(state.error) / int(state.samples) + 0.5}
+
+
+@dataclass(frozen=True)
+class Listed:
+    values: Cat
+
+
+class OrderBound(Error):
+    """The first of what is joined."""
+
+    State = Listed
+
+    def measure(self, sample: Sample, truth: Any, prediction: Any) -> Any:
+        return Listed(np.abs(truth - prediction))
+
+    def result(self, state: Any) -> dict[str, float | None]:
+        return {"error": float(state.values[0])}
+
+
+class BlockBound(Error):
+    def measure_block(self, frames: Sequence[Frame]) -> Any:
+        return Sums(len(frames), 0.0)
+
+
+def frames_of(error: float) -> list[list[Frame]]:
+    return [
+        [Frame(one, one.ground_truth.copy(), one.ground_truth + error * (1 + n))]
+        for n, one in enumerate(SAMPLES)
+    ] + [[Frame(one, one.ground_truth.copy(), one.ground_truth + 3 * error) for one in SAMPLES]]
+
+
+def test_a_metric_that_keeps_every_law_passes():
+    check_metric(Error(), frames_of(0.5), perfect=frames_of(0))
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (Silent, "`version` must be"),
+        (Misdeclared, "lower is better, but best is 1.0"),
+        (OutOfRange, "outside its declared range"),
+        (NotANumber, "error is nan"),
+        (Scribbling, "changes what it is given"),
+        (Remembering, "measured twice"),
+        (Imperfect, "where the truth itself is the prediction"),
+        (OrderBound, "depends on the order"),
+        (BlockBound, "measure_block"),
+    ],
+)
+def test_a_metric_that_breaks_a_law_is_found(metric, words):
+    with pytest.raises(Exception, match=words):
+        check_metric(metric(), frames_of(0.5), perfect=frames_of(0))
+
+
+def test_a_best_that_the_truth_does_not_attain_may_be_declared():
+    metric = Imperfect()
+    metric.outputs = {"error": replace(Error.outputs["error"], attained=False)}
+    check_metric(metric, frames_of(0.5), perfect=frames_of(0))
+
+
+class Good:
+    """A model that keeps every law."""
+
+    task = "toy"
+
+    def setup(self) -> None: ...
+
+    def predict(self, batch: Sequence[Sample]) -> list[Any]:
+        return [np.float64(one.rgb.mean()) for one in batch]
+
+
+class TooFew(Good):
+    def predict(self, batch: Sequence[Sample]) -> list[Any]:
+        return super().predict(batch)[1:]
+
+
+class Peeking(Good):
+    """Reads the truth where it can, and hides that it cannot."""
+
+    def predict(self, batch: Sequence[Sample]) -> list[Any]:
+        for one in batch:
+            try:
+                _ = one.ground_truth
+            except TruthWithheldError:
+                continue
+        return super().predict(batch)
+
+
+class Writing(Good):
+    def predict(self, batch: Sequence[Sample]) -> list[Any]:
+        for one in batch:
+            one.rgb[0, 0, 0] = 7
+        return super().predict(batch)
+
+
+class Batching(Good):
+    def predict(self, batch: Sequence[Sample]) -> list[Any]:
+        return [answer + len(batch) for answer in super().predict(batch)]
+
+
+class Forgetful(Good):
+    """Has memory and no `reset`."""
+
+    def __init__(self) -> None:
+        self.last = 0.0
+
+    def predict(self, batch: Sequence[Sample]) -> list[Any]:
+        answers = []
+        for answer in super().predict(batch):
+            answers.append(answer + self.last)
+            self.last = float(answer)
+        return answers
+
+
+class Unreset(Forgetful):
+    """Its `reset` does nothing."""
+
+    def reset(self) -> None: ...
+
+
+class Resetting(Forgetful):
+    def reset(self) -> None:
+        self.last = 0.0
+
+
+class Drawing(Good):
+    def __init__(self) -> None:
+        self.noise = float(np.random.default_rng().normal())
+
+    def predict(self, batch: Sequence[Sample]) -> list[Any]:
+        return [answer + self.noise for answer in super().predict(batch)]
+
+
+def accept(prediction: Any, sample: Sample) -> Any:
+    return prediction
+
+
+@pytest.mark.parametrize("model", [Good, Resetting])
+def test_a_model_that_keeps_every_law_passes(model):
+    check_model(model, [SAMPLES[:2], SAMPLES[2:]], accept)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (TooFew, "predictions for 1 samples"),
+        (Peeking, "reads the ground truth of sample s0"),
+        (Writing, "read-only"),
+        (Batching, "batched with others"),
+        (Forgetful, "batched with others|no reset"),
+        (Unreset, "batched with others|after reset"),
+        (Drawing, "from the same seed"),
+    ],
+)
+def test_a_model_that_breaks_a_law_is_found(model, words):
+    with pytest.raises((ConformanceError, ModelError, ValueError), match=words):
+        check_model(model, [SAMPLES[:2], SAMPLES[2:]], accept)
+
+
+def test_a_reporter_that_keeps_every_law_passes():
+    check_reporter(render_json)
+
+
+def pass_markup_on(results: Results) -> dict[str, bytes]:
+    return {"a.html": f"<p>{results.report.run.model}</p>".encode()}
+
+
+def climb(results: Results) -> dict[str, bytes]:
+    return {"../a.txt": b""}
+
+
+def trip_over_nulls(results: Results) -> dict[str, bytes]:
+    return {"a.txt": b"".join(b"%.2f" % number.value for number in results.report.numbers)}
+
+
+def return_text(results: Results) -> dict[str, str]:
+    return {"a.txt": "text"}
+
+
+def write_nan(results: Results) -> dict[str, bytes]:
+    return {"a.json": b'{"value": NaN}'}
+
+
+@pytest.mark.parametrize(
+    ("render", "words"),
+    [
+        (pass_markup_on, "passes the markup"),
+        (climb, "no file name"),
+        (trip_over_nulls, "NoneType|real number|required"),
+        (return_text, "bytes were expected"),
+        (write_nan, "holds NaN"),
+    ],
+)
+def test_a_reporter_that_breaks_a_law_is_found(render, words):
+    with pytest.raises((ConformanceError, TypeError, Exception), match=words):
+        check_reporter(render)
+
+
+def test_results_for_reporters_have_every_kind_of_null():
+    numbers = sample_results().report.numbers
+    assert {number.reason for number in numbers} >= {None, "infinite"}
+    assert all(number.value is None for number in null_results().report.numbers)
+    assert len(sample_results(rows=1000).rows) == 1000
+
+
+def raising(error: Exception) -> Any:
+    def run() -> None:
+        raise error
+
+    return run
+
+
+def test_outcomes_of_checks():
+    checks = [
+        Check("a", "good", lambda: None),
+        Check("a", "broken", raising(ValueError("boom"))),
+        Check("b", "gate", raising(NotCheckedError("no data")), gate=True),
+        Check("b", "behind", lambda: None),
+        Check("c", "extra", raising(MissingExtraError("no torch"))),
+        Check("d", "skipped", raising(ValueError("never run"))),
+        Check("d", "basic", raising(ValueError("always run")), basic=True),
+    ]
+    found = list(perform(checks, Excuses(missing_extras=True, skip={"d": "needs weights"})))
+    assert [(o.verdict, o.is_fatal) for o in found] == [
+        (Verdict.PASSED, False),
+        (Verdict.FAILED, True),
+        (Verdict.SKIPPED, True),
+        (Verdict.SKIPPED, False),
+        (Verdict.SKIPPED, False),
+        (Verdict.SKIPPED, False),
+        (Verdict.FAILED, True),
+    ]
+    assert found[1].detail == "broken failed: ValueError: boom"
+    assert found[5].detail == "needs weights"
+    (strict,) = perform(checks[4:5], Excuses())
+    assert strict.is_fatal
+
+
+@pytest.mark.parametrize(
+    ("source", "law", "words"),
+    [
+        ("print('hello')", "check_silent", "prints 'hello"),
+        ("import numpy", "check_light", "imports numpy"),
+        ("import time\ntime.sleep(0.3)", "check_quick", "ms; 100 are allowed"),
+        ("raise RuntimeError('no driver')", "check_silent", "no driver"),
+    ],
+)
+def test_an_entry_module_that_costs_something_is_found(tmp_path, source, law, words):
+    (tmp_path / "rpx_costly.py").write_text(source, encoding="utf-8")
+    with pytest.raises(ConformanceError, match=words):
+        getattr(EntryModule("rpx_costly", tmp_path), law)()
+
+
+@pytest.mark.parametrize(
+    ("requirements", "words"),
+    [
+        ((), "does not depend on rpx-core"),
+        (("numpy>=1.26",), "does not depend on rpx-core"),
+        (("rpx-core",), "leaves rpx-core open"),
+        (("rpx_core>=0.1",), "leaves rpx-core open"),
+    ],
+)
+def test_a_package_says_which_core_it_works_with(requirements, words):
+    with pytest.raises(ConformanceError, match=words):
+        check_requires(Package("rpx-a", (), requirements))
+
+
+@pytest.mark.parametrize("line", ["rpx-core>=0.1,<0.2", "rpx-core~=0.1.0", "rpx-core==0.1.0"])
+def test_a_bounded_core_is_accepted(line):
+    check_requires(Package("rpx-a", (), ("numpy", line)))
+
+
+def test_what_is_no_package_is_said(tmp_path):
+    with pytest.raises(ConfigError, match="no installed plugin"):
+        open_package("rpx-nowhere")
+    with pytest.raises(ConfigError, match=r"no pyproject\.toml"):
+        open_package(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'a'\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="declares no plugin"):
+        open_package(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        open_package(tmp_path)
+
+
+def test_options_that_accept_what_they_do_not_know_are_found(tmp_path, monkeypatch):
+    code = (
+        "from pydantic import BaseModel\n\n\nclass Loose(BaseModel, frozen=True):\n    a: int = 1\n"
+    )
+    (tmp_path / "loose_options.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ConformanceError, match="accept what they do not know"):
+        check_options("loose_options:Loose", "a")
+
+
+def test_differences_are_located():
+    one = {"a": [SimpleNamespace(x=np.zeros(3), y="t")]}
+    other = {"a": [SimpleNamespace(x=np.array([0, 0, 1e-3]), y="t")]}
+    assert difference(one, one) is None
+    assert difference(one, other, Tolerance(absolute=1e-2)) is None
+    assert difference(one, other) == "['a'][0].x differs in 1 of 3 entries, by up to 0.001"
+    assert "is only in the second" in str(difference({}, {"b": 1}))
+    assert difference(1, True) is None
+    assert "dtype" not in str(difference(np.zeros(2), np.zeros(2, np.float32)))
+    assert fingerprint(one) != fingerprint(other)
+
+
+def test_undefined_evidence_is_no_state():
+    class Never(Error):
+        def measure(self, sample: Sample, truth: Any, prediction: Any) -> Any:
+            return Undefined("no evidence")
+
+    check_metric(Never(), frames_of(0.5))
+
+
+def test_importing_the_pytest_plugin_imports_nothing_heavy():
+    from rpx_core.testing import heavy_imports
+
+    assert heavy_imports("import rpx_core.testing") == set()
+    assert heavy_imports("import rpx_core.conformance.laws") == set()

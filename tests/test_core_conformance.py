@@ -1,0 +1,16 @@
+"""What core itself offers keeps the laws that plugins are held to."""
+
+import pytest
+
+from rpx_core.testing import conformance
+
+CHECKS = conformance(
+    "rpx-core",
+    allow_missing_extras=True,
+    skip={"demo": "test_demo_data.py draws it, which takes long"},
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+def test_conformance(check):
+    check()
