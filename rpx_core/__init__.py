@@ -123,7 +123,7 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "rpx_pose.published",
                 "KeypointCorrespondenceGroundTruth KeypointCorrespondencePrediction "
                 "RelativePoseGroundTruth RelativePosePrediction "
-                "make_numpy_keypoint_model make_numpy_pose_model",
+                "make_numpy_keypoint_model make_numpy_pose_model make_numpy_trajectory_model",
             ),
             (
                 "rpx-seg",

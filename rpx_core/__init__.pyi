@@ -103,6 +103,7 @@ from rpx_pose.published import (
     RelativePosePrediction,
     make_numpy_keypoint_model,
     make_numpy_pose_model,
+    make_numpy_trajectory_model,
 )
 from rpx_seg.published import SegmentationGroundTruth, SegmentationPrediction, make_numpy_mask_model
 
@@ -193,6 +194,7 @@ __all__ = [
     "make_numpy_pose_model",
     "make_numpy_sparse_depth_model",
     "make_numpy_tracking_model",
+    "make_numpy_trajectory_model",
     "mount",
     "profile_model",
     "resolve",

@@ -18,6 +18,7 @@ _ALL_TASKS = (
     "object_tracking",
     "relative_camera_pose",
     "keypoint_matching",
+    "trajectory",
     "novel_view_synthesis",
 )
 _MASKS_AND_DEPTH = (("object_segmentation", "semantic_segmentation"), ("monocular_depth",))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Truth = TypeVar("Truth")
 Prediction = TypeVar("Prediction")
 
-ResultMap = Mapping[str, float | None]
 Aggregate = Literal["sample", "pooled", "sample_median", "group"]
 Better = Literal["higher", "lower"]
 
@@ -178,9 +177,15 @@ class Output:
 
 @dataclass(frozen=True)
 class Undefined:
-    """What `measure` may return instead of None, to say why there is no value."""
+    """What `measure`, and `result` for an output, may say instead of None: why there is no value.
+
+    Equal reasons are counted: keep what differs from sample to sample out of them.
+    """
 
     reason: str
+
+
+ResultMap = Mapping[str, float | Undefined | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +205,8 @@ class Metric(Protocol):
 
     `measure` returns None, or Undefined with a reason, where the value is undefined: it is
     counted, never replaced by 0 or 1.
-    `result` turns one state, or the fold of many, into numbers; None marks an undefined one.
+    `result` turns one state, or the fold of many, into numbers; None, or Undefined with a reason,
+    marks an undefined one.
     Both are pure: inputs are not changed, nothing is remembered.
 
     Where present, `doubt(state) -> str | None` says of the fold of a whole run why its numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 from rpx_core.contracts import Aggregate, CountTable, Metric, Output
 from rpx_core.guard import guarded
 from rpx_core.journal import StoredRow
-from rpx_core.measure import evaluate
-from rpx_core.report import Failure, Row
+from rpx_core.measure import UNTOLD, evaluate
+from rpx_core.report import Failure, Measured, Row
 from rpx_core.state import fold
 
 S = TypeVar("S")
@@ -75,10 +76,8 @@ class States:
 class _Pooled:
     """What a metric says of the fold of many states."""
 
-    values: Mapping[str, float | None]
-    infinite: tuple[str, ...]
+    measured: Measured
     states: int
-    reason: str
     doubt: str | None = None
     state: Any = None
 
@@ -143,18 +142,20 @@ class Folded:
             for row in self._kept
             if (state := self.states.of(self.label, row, self.metric.State)) is not None
         ]
-        nothing = dict.fromkeys(self.metric.outputs)
         if not states:
-            return _Pooled(nothing, (), 0, _nothing(len(self._kept), self.failed))
+            why = Counter(self._why(row, None) for row in self._kept)
+            return _Pooled(self._without(_nothing(why, self.failed)), 0)
         found = guarded("measure", lambda: self._evaluate(fold(states)))
         if isinstance(found, Failure):
             self.states.note(self.label, found)
-            return _Pooled(nothing, (), len(states), f"{found.error}: {found.message}")
-        (values, infinite), doubt, state = found
-        reason = "undefined for the pooled evidence"
-        return _Pooled(values, infinite, len(states), reason, doubt, state)
+            return _Pooled(self._without(f"{found.error}: {found.message}"), len(states))
+        measured, doubt, state = found
+        return _Pooled(measured, len(states), doubt, state)
 
-    def _evaluate(self, state: Any) -> tuple[Any, str | None, Any]:
+    def _without(self, reason: str) -> Measured:
+        return Measured(values=dict.fromkeys(self.metric.outputs), reason=reason)
+
+    def _evaluate(self, state: Any) -> tuple[Measured, str | None, Any]:
         doubt = getattr(self.metric, "doubt", None)
         return evaluate(self.metric, self.label, state), doubt(state) if doubt else None, state
 
@@ -168,7 +169,8 @@ class Folded:
 
     def _values(self, name: str) -> _Values:
         finite: list[float] = []
-        undefined = infinite = 0
+        why: Counter[str | None] = Counter()
+        infinite = 0
         for row in self._kept:
             measured = row.row.metrics.get(self.label)
             value = measured.values.get(name) if measured else None
@@ -177,13 +179,21 @@ class Folded:
             elif measured and name in measured.infinite:
                 infinite += 1
             else:
-                undefined += 1
-        return _Values(finite, undefined, infinite)
+                why[self._why(row, name)] += 1
+        return _Values(finite, why, infinite)
+
+    def _why(self, row: StoredRow, name: str | None) -> str | None:
+        """Why this metric, or one output of it, has no value in a row."""
+        measured = row.row.metrics.get(self.label)
+        if measured is None or measured.reason == UNTOLD:
+            return None
+        return measured.reason if name is None else measured.why_undefined(name)
 
     def _pooled_value(self, name: str) -> Value:
         pooled = self._pooled
-        value, is_infinite = pooled.values[name], name in pooled.infinite
-        reason = None if value is not None else "infinite" if is_infinite else pooled.reason
+        value, is_infinite = pooled.measured.values[name], name in pooled.measured.infinite
+        why = pooled.measured.why_undefined(name) or "undefined for the pooled evidence"
+        reason = None if value is not None else "infinite" if is_infinite else why
         n = self._behind(name)
         undefined = len(self._kept) - n
         return Value(value, n, undefined, self.failed, int(is_infinite), reason)
@@ -205,16 +215,23 @@ class Folded:
         parts = [scene._pooled_value(name) for scene in self._scenes]
         finite = [part.value for part in parts if part.value is not None]
         infinite = sum(part.infinite for part in parts)
-        return _mean(_Values(finite, len(parts) - len(finite) - infinite, infinite), self.failed)
+        ((reason, _),) = self._values(name).why.most_common(1) or [(None, 0)]
+        why = Counter({reason: len(parts) - len(finite) - infinite})
+        return _mean(_Values(finite, why, infinite), self.failed)
 
 
 @dataclass(frozen=True)
 class _Values:
-    """Numbers to average, and how many have none or an infinitely good one."""
+    """Numbers to average, why the others are undefined, and how many are infinitely good."""
 
     finite: Sequence[float]
-    undefined: int
+    why: Counter[str | None]
     infinite: int
+
+    @property
+    def undefined(self) -> int:
+        """How many have no value."""
+        return self.why.total()
 
 
 def _mean(values: _Values, failed: int) -> Value:
@@ -243,15 +260,19 @@ def _median(values: _Values, failed: int, output: Output) -> Value:
 
 def _without_value(values: _Values, failed: int) -> Value:
     infinite = values.infinite
-    reason = "infinite" if infinite else _nothing(values.undefined, failed)
+    reason = "infinite" if infinite else _nothing(values.why, failed)
     return Value(None, infinite, values.undefined, failed, infinite, reason)
 
 
-def _nothing(undefined: int, failed: int) -> str:
+def _nothing(why: Counter[str | None], failed: int) -> str:
+    """Why there is no number, with the most frequent reason that a metric gave."""
+    undefined = why.total()
+    told = [reason for reason, _ in why.most_common() if reason is not None]
+    because = f": {told[0]}" if told else ""
     if undefined and failed:
-        return f"undefined for {undefined} and failed for {failed}: none is left"
+        return f"undefined for {undefined} and failed for {failed}{because or ': none is left'}"
     if undefined:
-        return f"undefined for all {undefined}"
+        return f"undefined for all {undefined}{because}"
     return f"all {failed} failed" if failed else "there is no evidence"
 
 
@@ -259,7 +280,8 @@ def average(values: Sequence[float | None]) -> Value:
     """The mean of what is defined; None and NaN count as undefined, infinities apart."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
     infinite = sum(value is not None and math.isinf(value) for value in values)
-    return _mean(_Values(finite, len(values) - len(finite) - infinite, infinite), failed=0)
+    untold: Counter[str | None] = Counter({None: len(values) - len(finite) - infinite})
+    return _mean(_Values(finite, untold, infinite), failed=0)
 
 
 def group(rows: Iterable[StoredRow], key: Callable[[StoredRow], Any]) -> dict[Any, list[StoredRow]]:

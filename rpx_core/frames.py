@@ -76,16 +76,17 @@ def load_intrinsics(value: Any, record: Record, files: Files) -> Matrix:
     return check_intrinsics(_numbers(value, where), name=where)
 
 
-def load_pose(value: Any, record: Record, files: Files) -> Matrix:
+def load_pose(value: Any, record: Record, files: Files, *, key: str = "pose") -> Matrix:
     """A camera-to-world pose in OpenCV axes and metres, from whatever the record declares.
 
     Inline 4x4, `.npy` of 4x4 or (7,) `x y z qx qy qz qw`, or `position` and `orientation`
     (x, y, z, w), inline or as `.npz`. The record's `pose_convention` says whose axes these are.
+    Errors name the `key` that lists it.
     """
-    where = f"sample {record.id}: pose"
+    where = f"sample {record.id}: {key}"
     if isinstance(value, str):
-        where = value
-        pose = _pose_file(value, files)
+        where = f"{where}: {value}"
+        pose = _pose_file(value, files, where)
     elif isinstance(value, dict):
         pose = _pose_by_name(value, where)
     else:
@@ -94,14 +95,14 @@ def load_pose(value: Any, record: Record, files: Files) -> Matrix:
     return opencv_from_t265(pose) if record.pose_convention == "t265" else pose
 
 
-def _pose_file(name: str, files: Files) -> Matrix:
+def _pose_file(name: str, files: Files, where: str) -> Matrix:
     data = files.read(name)
     if name.lower().endswith(".npz"):
-        return _pose_by_name(load_arrays(data, name=name), name)
-    array = _numbers(load_array(data, name=name), name)
+        return _pose_by_name(load_arrays(data, name=where), where)
+    array = _numbers(load_array(data, name=where), where)
     if array.shape != (7,):
         return array
-    return pose_matrix(rotation_from_xyzw(array[3:], name=name), _position(array[:3], name))
+    return pose_matrix(rotation_from_xyzw(array[3:], name=where), _position(array[:3], where))
 
 
 def _pose_by_name(parts: Mapping[str, Any], where: str) -> Matrix:

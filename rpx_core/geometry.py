@@ -55,16 +55,44 @@ def check_pose(pose: Matrix, *, name: str) -> Matrix:
     """A 4x4 rigid motion, checked; raises ManifestError for anything else, naming `name`."""
     matrix = np.asarray(pose, dtype=np.float64)
     if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
-        raise ManifestError(f"{name}: a finite 4x4 pose was expected, not {matrix.shape}")
-    rotation = matrix[:3, :3]
-    # Bounded first: huge numbers would overflow, and NaN is never larger than anything.
-    if np.abs(rotation).max() > 2 or np.abs(rotation @ rotation.T - np.eye(3)).max() > _ORTHONORMAL:
-        raise ManifestError(f"{name}: the rotation of the pose is not orthonormal")
-    if np.linalg.det(rotation) < 0:
-        raise ManifestError(f"{name}: the rotation of the pose is a reflection")
+        found = f"not shape {matrix.shape}" if matrix.shape != (4, 4) else "not NaN or infinity"
+        raise ManifestError(
+            f"{name}: a finite 4x4 pose was expected, {found}",
+            hint="leave out the frame, or the key, where no pose is known",
+        )
+    _check_rotation(matrix[:3, :3], name)
     if np.abs(matrix[3] - [0, 0, 0, 1]).max() > _ORTHONORMAL:
-        raise ManifestError(f"{name}: the last row of the pose is not 0 0 0 1")
+        raise ManifestError(
+            f"{name}: the last row of the pose is {_row(matrix[3])}, not 0 0 0 1",
+            hint="transpose a matrix that was written column by column",
+        )
     return matrix
+
+
+def _check_rotation(rotation: Matrix, name: str) -> None:
+    # Bounded first: huge numbers would overflow.
+    if np.abs(rotation).max() > 2:
+        off = float(np.abs(rotation).max())
+        fault = f"has an element of size {off:.3g}"
+    else:
+        off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
+        fault = f"R·Rᵀ is off the identity by {off:.3g}, {_ORTHONORMAL:g} at most was expected"
+    if off > _ORTHONORMAL:
+        raise ManifestError(
+            f"{name}: the rotation of the pose is not orthonormal: {fault}",
+            hint="write it with more digits, take out a scale, or store a quaternion",
+        )
+    if np.linalg.det(rotation) < 0:
+        raise ManifestError(
+            f"{name}: the rotation of the pose is a reflection: its determinant is "
+            f"{np.linalg.det(rotation):.3g}",
+            hint="one axis points the wrong way: convert between conventions on both sides, "
+            "S·T·S, or declare `pose_convention`",
+        )
+
+
+def _row(numbers: Matrix) -> str:
+    return " ".join(f"{number:.4g}" for number in numbers)
 
 
 def check_intrinsics(matrix: Matrix, *, name: str) -> Matrix:

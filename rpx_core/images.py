@@ -87,7 +87,8 @@ def decode_rgb(data: bytes, *, name: str, background: Colour | None = None) -> N
     if background is None:
         raise ManifestError(
             f"{name}: has transparent pixels, whose colour is undefined",
-            hint="flatten the image on the background that is meant, and save it without alpha",
+            hint="flatten the image on the background that is meant, and save it without alpha; "
+            "view synthesis takes --set options.background='[255,255,255]'",
         )
     return lay_over(pixels, background)
 

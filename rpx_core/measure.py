@@ -13,6 +13,9 @@ from rpx_core.guard import Guard, guarded
 from rpx_core.report import Failure, Measured
 from rpx_core.state import encode_state
 
+UNTOLD = "undefined for this evidence"
+"""The reason in a row whose metric gave none."""
+
 
 @dataclass(frozen=True)
 class LabelledMetric:
@@ -70,7 +73,7 @@ class Evidence:
 
     def _take(self, metric: LabelledMetric, state: Any) -> None:
         if state is None or isinstance(state, Undefined):
-            reason = state.reason if state is not None else "undefined for this evidence"
+            reason = state.reason if state is not None else UNTOLD
             self.undefined(metric, reason)
             return
         if not isinstance(state, metric.metric.State):
@@ -79,8 +82,7 @@ class Evidence:
                 f"{metric.metric.State.__qualname__} or None was expected"
             )
         self.states[metric.label] = encode_state(state)
-        values, infinite = evaluate(metric.metric, metric.label, state)
-        self.measured[metric.label] = Measured(values=values, infinite=infinite)
+        self.measured[metric.label] = evaluate(metric.metric, metric.label, state)
 
     def undefined(self, metric: LabelledMetric, reason: str) -> None:
         """Record that the metric has no value here, and why."""
@@ -88,12 +90,9 @@ class Evidence:
         self.measured[metric.label] = Measured(values=values, reason=reason)
 
 
-def evaluate(
-    metric: Metric, label: str, state: Any
-) -> tuple[dict[str, float | None], tuple[str, ...]]:
+def evaluate(metric: Metric, label: str, state: Any) -> Measured:
     """Numbers of a state, checked: every output is there, and finite, undefined or infinitely good.
 
-    Returns the values (null where undefined or infinite) and the names of the infinite ones.
     Raises MetricError for NaN, which no metric may produce from valid data.
     """
     result = metric.result(state)
@@ -108,9 +107,13 @@ def evaluate(
             f"its outputs are {', '.join(sorted(metric.outputs))}"
         )
     values: dict[str, float | None] = {}
-    infinite = []
+    infinite: list[str] = []
+    reasons: dict[str, str] = {}
     for name, output in metric.outputs.items():
         value = result[name]
+        if isinstance(value, Undefined):
+            reasons[name] = value.reason
+            value = None
         number = None if value is None else float(value)
         if number is not None and not math.isfinite(number):
             if not _is_infinitely_good(number, output):
@@ -118,7 +121,7 @@ def evaluate(
             infinite.append(name)
             number = None
         values[name] = number
-    return values, tuple(infinite)
+    return Measured(values=values, infinite=tuple(infinite), reasons=reasons)
 
 
 def outputs_of(metrics: Mapping[str, Metric]) -> dict[tuple[str, str], Output]:

@@ -50,14 +50,20 @@ class Measured(Stored):
 
     `values` has every output; an undefined one is null, an infinite best one is null and named
     in `infinite`. `state` points to the stored state: offset, length and CRC-32. `reason` says
-    why there is no state, `failure` that the metric raised: the other metrics stand.
+    why there is no state, `reasons` why single outputs are undefined, where the metric tells;
+    `failure` that the metric raised: the other metrics stand.
     """
 
     values: Mapping[str, Finite | None] = Field(default_factory=dict)
     infinite: tuple[str, ...] = ()
     state: tuple[int, int, int] | None = None
     reason: str | None = None
+    reasons: Mapping[str, str] = Field(default_factory=dict)
     failure: Failure | None = None
+
+    def why_undefined(self, name: str) -> str | None:
+        """Why an output has no value, as far as the metric tells."""
+        return self.reasons.get(name, self.reason)
 
 
 class Row(Stored):

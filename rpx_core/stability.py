@@ -21,6 +21,7 @@ from rpx_core.outputs import share
 from rpx_core.state import Sum
 from rpx_core.warp import Camera, Depth, Matrix, PixelPairs, View, match_pixels
 
+_STEADY = Undefined("nothing truly changes")
 Poses = tuple[Matrix | None, Matrix | None]
 """Of the earlier and the later frame, 4x4 camera-to-world; None where it is not known."""
 
@@ -88,7 +89,7 @@ class TemporalStability(ABC):
     def result(self, state: ChangeSums) -> ResultMap:
         """The outputs of one pair, or of the pooled points of many."""
         return {
-            "ts": temporal_stability(state),
+            "ts": _STEADY if (ts := temporal_stability(state)) is None else ts,
             "ts_coverage": int(state.answered) / int(state.truth_pixels),
         }
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpx_core.aggregate import Aggregator
-from rpx_core.contracts import Output, Unit
+from rpx_core.contracts import Output, ResultMap, Undefined, Unit
 from rpx_core.errors import ConfigError
 from rpx_core.journal import Journal, JournalWriter
 from rpx_core.measure import Evidence as Measuring
@@ -60,6 +60,15 @@ class Best(PixelMean):
 
     def result(self, state: Any) -> dict[str, float | None]:
         return {"gain": float(np.mean(state.values))}
+
+
+class Guarded(PixelMean):
+    """A mean that says for itself why it is undefined, at different lengths."""
+
+    def result(self, state: MeanState) -> ResultMap:
+        if state.pixels < 10:
+            return {"mean": Undefined("fewer than 10 pixels" if state.pixels else "no pixel")}
+        return {"mean": float(state.total / state.pixels)}
 
 
 class Cost(Best):
@@ -219,6 +228,30 @@ def test_a_number_that_is_missing_says_why(tmp_path: Path, evidence: Evidence, r
         assert (found[name].value, found[name].reason) == (None, reason)
     assert found["group"].value is None
     assert found["group"].reason
+
+
+def test_the_most_frequent_reason_of_single_outputs_is_told(tmp_path: Path) -> None:
+    evidence = [("a", pixels(0, 0.0)), ("a", pixels(3, 1.0)), ("b", pixels(4, 1.0))]
+    found = aggregate(tmp_path, Guarded(), evidence)
+    for name, n in (("sample", 3), ("sample_median", 3), ("group", 2)):
+        assert found[name].value is None
+        assert found[name].reason == f"undefined for all {n}: fewer than 10 pixels"
+    assert found["pooled"].reason == "fewer than 10 pixels"
+    assert counts(found["pooled"]) == (0, 3, 0, 0)
+
+
+def test_an_output_may_be_undefined_in_samples_and_defined_pooled(tmp_path: Path) -> None:
+    found = aggregate(tmp_path, Guarded(), [("a", pixels(6, 3.0)), ("b", pixels(6, 9.0))])
+    assert (found["sample"].value, found["pooled"].value) == (None, 1.0)
+
+
+def test_a_row_keeps_the_reason_of_each_output_through_json(tmp_path: Path) -> None:
+    ((row, _),) = rows_of(Guarded(), [("a", pixels(3, 1.0))])
+    stored = Row.model_validate_json(row.model_dump_json()).metrics["m"]
+    assert (stored.values, stored.reasons) == ({"mean": None}, {"mean": "fewer than 10 pixels"})
+    older = row.model_dump(mode="json")
+    del older["metrics"]["m"]["reasons"]
+    assert Row.model_validate(older).metrics["m"].why_undefined("mean") is None
 
 
 def test_without_scenes_there_is_no_mean_over_scenes(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_manifest_is_readable_and_groups_frames_into_sequences(demo: Demo) -> No
     assert len(sequences) == 6
     assert all([entry.frame for entry in frames] == list(range(6)) for frames in sequences.values())
     assert manifest.header.pose_convention == "opencv"
-    assert len(manifest.header.served()) == 11
+    assert len(manifest.header.served()) == 12
 
 
 def test_every_listed_file_exists_and_nothing_else_lies_beside_the_manifest(demo: Demo) -> None:

@@ -77,7 +77,8 @@ def test_a_run_in_which_all_fails_has_a_complete_report_of_nulls(bench: Bench) -
     number = report.number("error.abs@sample")
     assert (number.value, number.reason, number.failed) == (None, "all 45 failed", 45)
     assert report.number("error.abs@group").reason == "all 45 failed"
-    assert report.number("stability.ts@sample").reason == "undefined for all 36"
+    because = "a frame of the pair failed or is not aligned"
+    assert report.number("stability.ts@sample").reason == f"undefined for all 36: {because}"
     assert all(score.value is None for score in report.readiness.scores)
 
 

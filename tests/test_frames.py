@@ -114,6 +114,14 @@ def test_an_inline_pose_in_parts_that_is_none_is_named(
         load_pose(value, record(), Files(tmp_path))
 
 
+def test_an_error_says_which_pose_of_a_sample_it_is(tmp_path: Path) -> None:
+    scaled = (np.eye(4) * [2, 2, 2, 1]).tolist()
+    name = put(tmp_path, "b.npy", np.array(scaled))
+    for value, says in ((scaled, "sample f_1: pose_b: "), (name, r"sample f_1: pose_b: b\.npy: ")):
+        with pytest.raises(ManifestError, match=f"{says}the rotation of the pose is not ortho"):
+            load_pose(value, record(), Files(tmp_path), key="pose_b")
+
+
 @pytest.mark.parametrize("value", [[[1, 2], [3]], "nowhere.npy", {"x": 1}, 5, [["a"] * 4] * 4])
 def test_an_inline_pose_that_is_none_is_refused(tmp_path: Path, value: Any) -> None:
     with pytest.raises(ManifestError):

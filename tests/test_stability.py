@@ -26,6 +26,7 @@ from rpx_core.stability import (
     view_of,
 )
 from rpx_core.state import decode_state, encode_state, fold
+from rpx_core.testing import values_of
 from rpx_core.warp import PixelPairs, View
 
 Map = NDArray[np.float64]
@@ -84,7 +85,7 @@ def measured(predictions: tuple[Map, Map], truths: tuple[Map, Map]) -> ChangeSum
 
 
 def ts(predictions: tuple[Map, Map], truths: tuple[Map, Map]) -> float | None:
-    return METRIC.result(measured(predictions, truths))["ts"]
+    return values_of(METRIC, measured(predictions, truths))["ts"]
 
 
 def test_truth_is_stable_and_a_constant_is_not() -> None:
@@ -96,7 +97,7 @@ def test_truth_is_stable_and_a_constant_is_not() -> None:
 def test_stability_is_the_share_of_change_that_was_followed() -> None:
     state = measured(moving(0.25, -0.25, 0, 0.25), moving(0.5, -0.5))
     assert state == ChangeSums(truth_pixels=40, answered=40, error=0.75, true_change=1.0)
-    assert METRIC.result(state) == {"ts": 0.25, "ts_coverage": 1.0}
+    assert values_of(METRIC, state) == {"ts": 0.25, "ts_coverage": 1.0}
 
 
 def test_opposite_change_is_worse_than_none() -> None:
@@ -118,22 +119,24 @@ def test_unanswered_points_cost_coverage_alone() -> None:
     after[0, 0] = np.nan
     state = measured((before, after), moving(0.5, 0.5))
     assert state == ChangeSums(truth_pixels=40, answered=39, error=0.0, true_change=0.5)
-    assert METRIC.result(state) == {"ts": 1.0, "ts_coverage": 39 / 40}
+    assert values_of(METRIC, state) == {"ts": 1.0, "ts_coverage": 39 / 40}
 
 
 def test_pairs_of_frames_add_up() -> None:
     states = [measured(moving(0.25), moving(0.5)), measured(moving(), moving(1.5))]
     assert temporal_stability(states[0] + states[1]) == 1 - 1.75 / 2.0
-    assert METRIC.result(fold(states))["ts"] == 1 - 1.75 / 2.0
+    assert values_of(METRIC, fold(states))["ts"] == 1 - 1.75 / 2.0
 
 
 @given(recording=st.lists(maps, min_size=4, max_size=4))
 def test_states_survive_bytes_and_no_offset_or_scale_of_both_matters(recording: list[Map]) -> None:
     truths, predictions = (recording[0], recording[1]), (recording[2], recording[3])
     state = measured(predictions, truths)
-    assert METRIC.result(decode_state(ChangeSums, encode_state(state))) == METRIC.result(state)
+    assert values_of(METRIC, decode_state(ChangeSums, encode_state(state))) == values_of(
+        METRIC, state
+    )
     shifted = [tuple(2 * one + 1 for one in pair) for pair in (predictions, truths)]
-    value, again = METRIC.result(state)["ts"], ts(*shifted)
+    value, again = values_of(METRIC, state)["ts"], ts(*shifted)
     assert again == (None if value is None else pytest.approx(value))
 
 
@@ -155,12 +158,12 @@ def test_a_pair_whose_earlier_frame_has_no_depth_is_undefined() -> None:
     nothing, whole = frame(WALL, WALL, query=0 * WALL), frame(WALL, WALL)
     reason = Undefined("no pixel of the earlier frame has a depth")
     assert METRIC.measure(nothing, whole) == reason
-    coverage = METRIC.result(METRIC.measure(whole, nothing))["ts_coverage"]
+    coverage = values_of(METRIC, METRIC.measure(whole, nothing))["ts_coverage"]
     assert coverage == 0
 
 
 def test_published_scores_are_averaged_over_pairs() -> None:
-    assert PUBLISHED.result(fold([PairScores(1, 0.5), PairScores(1, 1.0)])) == {"ts": 0.75}
+    assert values_of(PUBLISHED, fold([PairScores(1, 0.5), PairScores(1, 1.0)])) == {"ts": 0.75}
     assert PUBLISHED.outputs["ts"].headline == METRIC.outputs["ts"].headline == "sample"
 
 

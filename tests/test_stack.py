@@ -177,7 +177,7 @@ def test_flat_depth_is_undefined_for_every_sample(shelf: StackBench, masks: Path
     assert set(reasons(outcome).values()) == {"the depth has no edge that can be judged"}
     number = outcome.report.number(SGC)
     assert (number.value, number.n, number.undefined) == (None, 0, 8)
-    assert number.reason == "undefined for all 8"
+    assert number.reason == "undefined for all 8: the depth has no edge that can be judged"
 
 
 def test_a_metric_gets_predictions_in_the_order_that_it_declares(

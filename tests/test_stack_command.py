@@ -177,6 +177,20 @@ def test_true_masks_fit_true_depth_of_the_demo_better_than_moved_ones(shell: She
     assert (value(true) or 0) > 2 * (value(moved) or 1)
 
 
+@pytest.mark.slow
+def test_models_without_weights_make_a_stack_with_a_number_and_pictures(shell: Shell) -> None:
+    pytest.importorskip("rpx_depth")
+    pytest.importorskip("rpx_seg")
+    selection = ("--data", "demo", "--limit", "9")
+    masks = shell.save("rpx-seg/object_segmentation", *selection)
+    depth = shell.save("rpx-depth/monocular_depth", *selection, "--model", "standing-objects")
+    outcome = shell.stack(masks, depth, "--data", "demo")
+    assert (value(outcome) or 0) > 0.2
+    assert value(outcome, "sgc.coverage@sample") == 1
+    page = (shell.folder / outcome["run"] / "report" / "report.html").read_text("utf-8")
+    assert "masks alone" in page
+
+
 def write_demo_predictions(folder: Path, frames: int) -> None:
     """True depth without holes, true masks, and masks moved by 12 pixels, of the first frames."""
     manifest = open_dataset(Host.discover(), Data(name="demo"))

@@ -60,6 +60,12 @@ def test_a_finished_stack_measures_nothing_again(stack_bench: StackBench) -> Non
     assert again.begun is None
 
 
+def test_a_stack_says_how_many_samples_it_did(stack_bench: StackBench) -> None:
+    runs = stack_bench.run(MASKS), stack_bench.run(DEPTH)
+    assert stack_bench.stack(*runs).samples_done == 8
+    assert stack_bench.stack(*runs).samples_done == 0
+
+
 def test_fresh_measures_everything_again(stack_bench: StackBench) -> None:
     runs = stack_bench.run(MASKS), stack_bench.run(DEPTH)
     stack_bench.stack(*runs)

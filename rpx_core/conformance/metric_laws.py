@@ -46,6 +46,11 @@ def defined(measured: Iterable[Any]) -> list[Any]:
     return [state for state in measured if state is not None and not isinstance(state, Undefined)]
 
 
+def values_of(metric: Any, state: Any) -> dict[str, float | None]:
+    """The numbers of a state, None where one is undefined or infinitely good."""
+    return dict(evaluate(metric, _LABEL, state).values)
+
+
 def check_metric(
     metric: Any, sequences: Sequence[Sequence[Frame]], *, perfect: Sequence[Sequence[Frame]] = ()
 ) -> None:
@@ -81,10 +86,11 @@ def check_storage(metric: Any, states: Iterable[Any]) -> None:
     """A state has the same numbers after a trip through bytes, all within their declared range."""
     for state in states:
         # Raises for NaN, for an infinite value that is not declared, and for missing outputs.
-        values, infinite = evaluate(metric, _LABEL, state)
+        measured = evaluate(metric, _LABEL, state)
+        values = measured.values
         stored = decode_state(metric.State, encode_state(state))
         require(
-            evaluate(metric, _LABEL, stored) == (values, infinite),
+            evaluate(metric, _LABEL, stored) == measured,
             f"the numbers of a stored state are {dict(metric.result(stored))}, before {values}",
         )
         _check_range(metric.outputs, values)
@@ -94,8 +100,8 @@ def check_order(metric: Any, states: Sequence[Any], order: Sequence[int]) -> Non
     """A fold has the same numbers, to the bit, in any order of its states."""
     if not states:
         return
-    flat = evaluate(metric, _LABEL, fold(states))
-    moved = evaluate(metric, _LABEL, fold([states[place] for place in order]))
+    flat = _numbers(metric, fold(states))
+    moved = _numbers(metric, fold([states[place] for place in order]))
     problem = difference(flat, moved)
     require(problem is None, f"the fold depends on the order of its states: {problem}")
 
@@ -110,8 +116,7 @@ def check_split(
     if not states:
         return
     parts = [part for part in (fold(states[:cut]), fold(states[cut:])) if part is not None]
-    flat, _ = evaluate(metric, _LABEL, fold(states))
-    nested, _ = evaluate(metric, _LABEL, fold(parts))
+    flat, nested = values_of(metric, fold(states)), values_of(metric, fold(parts))
     for name, value in flat.items():
         limit = tolerance(name)
         problem = difference(value, nested[name], Tolerance(limit, limit))
@@ -131,7 +136,7 @@ def check_purity(metric: Any, frames: Sequence[Frame]) -> None:
 def check_perfect(metric: Any, states: Sequence[Any], tolerance: float = PERFECT) -> None:
     """The numbers of perfect predictions are the declared best, or undefined."""
     for state in [*states, *([fold(states)] if states else [])]:
-        values, infinite = evaluate(metric, _LABEL, state)
+        values, infinite = _numbers(metric, state)
         for name, output in metric.outputs.items():
             value = values[name]
             if name in infinite or value is None or output.best is None or not output.attained:
@@ -150,9 +155,15 @@ def check_block(metric: Any, frames: Sequence[Frame]) -> None:
     block = metric.measure_block(list(frames))
     require((block is None) == (not states), "measure_block() is undefined where measure() is not")
     if block is not None:
-        one, other = evaluate(metric, _LABEL, block), evaluate(metric, _LABEL, fold(states))
+        one, other = _numbers(metric, block), _numbers(metric, fold(states))
         problem = difference(one, other, Tolerance(ROUNDING, ROUNDING))
         require(problem is None, f"measure_block() disagrees with measure(): {problem}")
+
+
+def _numbers(metric: Any, state: Any) -> tuple[dict[str, float | None], tuple[str, ...]]:
+    """The numbers of a state, and which of them are infinitely good."""
+    measured = evaluate(metric, _LABEL, state)
+    return dict(measured.values), measured.infinite
 
 
 def _calls(metric: Any, frames: list[Frame]) -> list[Callable[[], Any]]:

@@ -15,7 +15,7 @@ __all__ = [
     "write_motorcycle",
 ]
 
-DEMO_VERSION = "1"
+DEMO_VERSION = "2"
 """Moves whenever a byte of the drawn dataset would."""
 
 MOTORCYCLE_VERSION = "1"

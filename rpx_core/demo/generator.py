@@ -32,6 +32,7 @@ TASKS = (
     "sparse_depth",
     "novel_view_synthesis",
     "keypoint_matching",
+    "trajectory",
     "semantic_segmentation",
 )
 _KINDS = (

@@ -10,6 +10,7 @@ from rpx_core.coherence.metrics import Coherence, CoherenceOptions
 from rpx_core.contracts import Answer, Frame, Sample, Task, TaskType, Undefined
 from rpx_core.folds import average
 from rpx_core.host import Host
+from rpx_core.measure import evaluate
 from rpx_core.parts import resolve_part
 from rpx_core.published.readiness import StackGeometricCoherenceResult
 from rpx_core.report import Row
@@ -54,7 +55,7 @@ class DepthCoherence:
         }
         state = self._metric.measure(frame.sample, answers)
         if not isinstance(state, Undefined):
-            self._values.append(dict(self._metric.result(state)))
+            self._values.append(dict(evaluate(self._metric, "sgc", state).values))
 
     def result(self) -> StackGeometricCoherenceResult | None:
         """Means over the samples that have a value; None where none has."""

@@ -113,7 +113,8 @@ def _metric_columns(label: str, names: Sequence[str], rows: Sequence[Row]) -> li
 
 def _reason(measured: Measured) -> str | None:
     infinite = [f"{name} is infinite" for name in measured.infinite]
-    return "; ".join([*filter(None, [measured.reason]), *infinite]) or None
+    reasons = [f"{name}: {reason}" for name, reason in measured.reasons.items()]
+    return "; ".join([*filter(None, [measured.reason]), *reasons, *infinite]) or None
 
 
 def _guessed(name: str, values: Sequence[Value], *, empty: Kind) -> Column:

@@ -109,8 +109,15 @@ def _check_settings(config: RunConfig) -> None:
         raise ConfigError(
             f"a stack has no setting {', '.join(stray)}: it takes its runs as they are, and reads "
             "them in one process",
-            hint="--shard I/N spreads it over several; `rpx stack --help` shows what can be set",
+            hint=f"a stack has {', '.join(_settable())}; --shard I/N spreads it over several",
         )
+
+
+def _settable() -> list[str]:
+    """What can be set, as it is written after `--set`."""
+    whole = sorted(SETTINGS - PARTS_OF_SETTINGS.keys())
+    parts = {f"{section}.{name}" for section, names in PARTS_OF_SETTINGS.items() for name in names}
+    return [*whole, *sorted(parts)]
 
 
 def _by_task(sources: Sequence[Source]) -> dict[str, Source]:

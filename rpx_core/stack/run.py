@@ -35,22 +35,25 @@ def run_stack(
     write_record(plan.directory, plan.record)
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     host.notify("rpx_run_started", record=plan.record)
-    _measure(plan, host, request, progress or Silent())
+    done = _measure(plan, host, request, progress or Silent())
     results = draw_worst(plan, _fold(plan, request))
     written = write_reports(plan.directory / "report", results, renderers)
     host.notify("rpx_run_finished", record=plan.record, report=results.report)
-    return Outcome(plan.directory, results, written, _exit_code(plan, results))
+    return Outcome(plan.directory, results, written, _exit_code(plan, results), done)
 
 
-def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) -> None:
-    """Commit every sequence of this shard that is not closed yet, or has failed samples."""
+def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) -> int:
+    """Commit every sequence of this shard that is not closed yet, or has failed samples.
+
+    Returns how many samples that were.
+    """
     names = list(plan.sequences)
     mine = shard(names, *request.shard) if request.shard else names
     with Journal(plan.directory / "journal", plan.record.identity) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
     todo = [name for name in mine if name not in closed]
     if not todo:
-        return
+        return 0
     total, left = _count(plan, mine), _count(plan, todo)
     progress.begin(total, total - left)
     worker = StackWorker(plan)
@@ -63,6 +66,7 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
                     host.notify("rpx_sample_scored", record=plan.record, row=row)
     finally:
         worker.close()
+    return left
 
 
 def _fold(plan: StackPlan, request: Request) -> Results:

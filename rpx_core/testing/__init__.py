@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         check_storage,
         defined,
         measure_all,
+        values_of,
     )
     from rpx_core.conformance.models import check_model
     from rpx_core.conformance.reporters import check_reporter
@@ -61,6 +62,7 @@ __all__ = [
     "measure_all",
     "null_results",
     "sample_results",
+    "values_of",
 ]
 
 _PLACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -69,7 +71,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "laws": ("ConformanceError",),
         "metric_laws": (
             *("ROUNDING", "check_metric", "check_order", "check_perfect", "check_split"),
-            *("check_storage", "defined", "measure_all"),
+            *("check_storage", "defined", "measure_all", "values_of"),
         ),
         "models": ("check_model",),
         "reporters": ("check_reporter",),

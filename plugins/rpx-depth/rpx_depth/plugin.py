@@ -198,6 +198,13 @@ def _dense_models() -> list[ModelSpec]:
             tasks=_DENSE,
         ),
         ModelSpec(
+            name="standing-objects",
+            summary="that plane, and what stands on it as flat figures with depth jumps",
+            target=f"{models}.standing_objects:load",
+            options=f"{models}.standing_objects:StandingObjectsOptions",
+            tasks=_DENSE,
+        ),
+        ModelSpec(
             name="stereo-sgbm",
             summary="classical stereo matching (OpenCV) of a rectified pair",
             target=f"{models}.stereo_sgbm:load",

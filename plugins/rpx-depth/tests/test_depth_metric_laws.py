@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rpx_core.contracts import Frame, Sample
-from rpx_core.testing import ROUNDING, check_order, check_split, check_storage, measure_all
+from rpx_core.testing import (
+    ROUNDING,
+    check_order,
+    check_split,
+    check_storage,
+    measure_all,
+    values_of,
+)
 from rpx_depth.metrics.bins import DepthBins, DepthBinsOptions
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.metrics.quantiles import DepthQuantiles
@@ -82,7 +89,7 @@ def test_measuring_changes_no_input(metric, recording):
 def test_truth_as_prediction_is_perfect(truth, no_truth):
     truth[no_truth] = 0
     for state in measure_all(ERRORS, record([(truth, truth)])):
-        values = ERRORS.result(state)
+        values = values_of(ERRORS, state)
         bests = {name: out.best for name, out in ERRORS.outputs.items()}
         assert values == bests
 
@@ -91,7 +98,7 @@ def test_truth_as_prediction_is_perfect(truth, no_truth):
 def test_scaling_a_perfect_prediction_costs_what_it_is_off(truth, no_truth, share):
     truth[no_truth] = 0
     for state in measure_all(ERRORS, record([(truth, truth * (1.0 + np.float64(share)))])):
-        values = ERRORS.result(state)
+        values = values_of(ERRORS, state)
         assert values["absrel"] == pytest.approx(share)
         assert values["mae"] == pytest.approx(share * truth[truth > 0].mean(dtype=np.float64))
         assert values["scale_ratio"] == pytest.approx(1 + share)
@@ -102,7 +109,7 @@ def test_scaling_a_perfect_prediction_costs_what_it_is_off(truth, no_truth, shar
 def test_noise_costs_its_own_size(truth, no_truth, noise):
     truth[no_truth] = 0
     for state in measure_all(ERRORS, record([(truth, truth * noise)])):
-        values, size = ERRORS.result(state), np.abs(noise - 1)[truth > 0]
+        values, size = values_of(ERRORS, state), np.abs(noise - 1)[truth > 0]
         assert values["absrel"] == pytest.approx(size.mean())
         assert values["delta1"] == 1
         assert values["silog"] == pytest.approx(np.log(noise[truth > 0]).std(), abs=1e-7)
@@ -113,7 +120,7 @@ def test_dropped_pixels_cost_coverage(truth, no_truth, dropped):
     truth[no_truth] = 0
     prediction = np.where(dropped, np.nan, truth)
     for state in measure_all(ERRORS, record([(truth, prediction)])):
-        values, answered = ERRORS.result(state), ~dropped[truth > 0]
+        values, answered = values_of(ERRORS, state), ~dropped[truth > 0]
         assert values["coverage"] == pytest.approx(answered.mean())
         assert values["delta1_of_truth"] == pytest.approx(answered.mean())
         assert values["absrel"] == (0 if answered.any() else None)
@@ -130,7 +137,7 @@ def test_moving_answers_away_from_the_truth_worsens_every_error(image, further):
         measure_all(ERRORS, record([(truth, moved)])),
         strict=True,
     ):
-        before, after = ERRORS.result(near), ERRORS.result(far)
+        before, after = values_of(ERRORS, near), values_of(ERRORS, far)
         assert after["coverage"] == before["coverage"]
         for error in ("absrel", "mae", "rmse", "sqrel"):
             if before[error] is not None:
@@ -146,6 +153,6 @@ def test_dropping_answers_never_raises_what_counts_them(image, dropped):
     fewer = np.where(dropped, np.nan, prediction)
     pair = [measure_all(ERRORS, record([one])) for one in (image, (truth, fewer))]
     for whole, part in zip(*pair, strict=True):
-        before, after = ERRORS.result(whole), ERRORS.result(part)
+        before, after = values_of(ERRORS, whole), values_of(ERRORS, part)
         assert after["coverage"] <= before["coverage"]
         assert after["delta1_of_truth"] <= before["delta1_of_truth"]

@@ -10,7 +10,7 @@ import pytest
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.errors import ConfigError
 from rpx_core.state import decode_state, encode_state, fold
-from rpx_core.testing import defined
+from rpx_core.testing import defined, values_of
 from rpx_depth.metrics.bins import DepthBins, DepthBinsOptions
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.metrics.quantiles import DepthQuantiles
@@ -32,12 +32,12 @@ def measure(metric, truth, prediction):
 
 
 def values(metric, truth, prediction) -> dict:
-    return dict(metric.result(measure(metric, truth, prediction)))
+    return dict(values_of(metric, measure(metric, truth, prediction)))
 
 
 def image_mean(metric, states, name) -> tuple[float | None, int]:
     """What the aggregate `sample` is: the mean over defined images, and how many they are."""
-    found = [metric.result(state)[name] for state in defined(states)]
+    found = [values_of(metric, state)[name] for state in defined(states)]
     found = [value for value in found if value is not None]
     return (math.fsum(found) / len(found) if found else None), len(found)
 
@@ -126,7 +126,7 @@ def test_mean_of_images_and_pooled_pixels_are_both_there_and_differ():
     states = [measure(ERRORS, [2], [3.0]), measure(ERRORS, perfect, perfect)]
     assert image_mean(ERRORS, states, "absrel") == (0.25, 2)
     assert image_mean(ERRORS, states, "rmse") == (0.5, 2)
-    pooled = ERRORS.result(fold(states))
+    pooled = values_of(ERRORS, fold(states))
     assert pooled["absrel"] == pytest.approx(0.005)
     assert pooled["rmse"] == pytest.approx(0.1)
     assert ERRORS.outputs["absrel"].headline == "sample"
@@ -152,7 +152,7 @@ def test_reduced_state_of_the_reference_is_our_fold():
     states.append(measure(ERRORS, np.zeros((2, 2)), np.ones((2, 2))))
     stored = [decode_state(DepthSums, encode_state(state)) for state in defined(states)]
     expected = case["expected"]["rank0_summary"]["standard"]
-    pooled = ERRORS.result(fold(stored))
+    pooled = values_of(ERRORS, fold(stored))
     for name, value in expected["pixel_pool"].items():
         assert pooled[name] == pytest.approx(value, rel=case["rtol"]), name
     for name, value in expected["image_mean"].items():
@@ -187,8 +187,8 @@ def test_range_with_too_few_pixels_is_undefined_with_its_count():
 def test_few_pixels_per_image_are_enough_when_pooled():
     metric = ranges(min_pixels=10)
     state = measure(metric, np.full(6, 0.5), np.full(6, 0.55))
-    assert metric.result(state)["absrel_near"] is None
-    pooled = metric.result(fold([state, state]))
+    assert values_of(metric, state)["absrel_near"] is None
+    pooled = values_of(metric, fold([state, state]))
     assert pooled["absrel_near"] == pytest.approx(0.1)
     assert (pooled["truth_pixels_near"], pooled["truth_pixels_mid"]) == (12, 0)
     assert pooled["coverage_mid"] is None
@@ -227,7 +227,7 @@ def test_pooled_quantiles_are_those_of_all_pixels():
     prediction = truth * np.exp(rng.normal(0, 0.2, truth.shape))
     metric = DepthQuantiles()
     states = [measure(metric, *pair) for pair in zip(truth, prediction, strict=True)]
-    got = metric.result(fold(states))
+    got = values_of(metric, fold(states))
     true = truth.astype(np.float32).astype(np.float64)
     for name, errors in {
         "relative": np.abs(prediction - true) / true,

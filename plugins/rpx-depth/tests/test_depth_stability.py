@@ -6,6 +6,7 @@ import pytest
 from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_core.geometry import opencv_from_t265
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_depth.metrics.stability import DepthStability, PublishedDepthStability
 from rpx_depth.published import compute_temporal_stability_depth
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
@@ -35,7 +36,7 @@ def frame(truth, prediction, pose=ABSENT, intrinsics=CAMERA) -> Frame:
 
 
 def score(metric, *frames: Frame) -> dict:
-    return dict(metric.result(metric.measure(*frames)))
+    return dict(values_of(metric, metric.measure(*frames)))
 
 
 def test_following_the_true_change_scores_one():
@@ -102,8 +103,8 @@ def test_pair_whose_first_frame_has_no_truth_is_undefined():
 def test_mean_over_pairs_and_pooled_pixels_differ():
     good = METRIC.measure(frame(wall(0), wall(0)), frame(wall(1), wall(1)))
     still = METRIC.measure(frame(wall(0), wall(0)), frame(wall(0.1), wall(0)))
-    assert [METRIC.result(state)["ts"] for state in (good, still)] == [1, pytest.approx(0)]
-    pooled = METRIC.result(fold([good, still]))["ts"]
+    assert [values_of(METRIC, state)["ts"] for state in (good, still)] == [1, pytest.approx(0)]
+    pooled = values_of(METRIC, fold([good, still]))["ts"]
     changes = [float(state.true_change) for state in (good, still)]
     assert pooled == pytest.approx(changes[0] / sum(changes))
     assert METRIC.outputs["ts"].headline == "sample"
@@ -159,5 +160,5 @@ def test_published_mean_is_over_pairs():
     states = [PUBLISHED.measure(*frames[:2]), PUBLISHED.measure(*frames[1:])]
     maps = [one.prediction.depth_map for one in frames]
     result = compute_temporal_stability_depth(maps, [None] * 3)
-    assert PUBLISHED.result(fold(states))["ts"] == pytest.approx(result.ts_score)
+    assert values_of(PUBLISHED, fold(states))["ts"] == pytest.approx(result.ts_score)
     assert (result.num_pairs, len(result.per_pair)) == (2, 2)

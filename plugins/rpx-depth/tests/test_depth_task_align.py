@@ -7,6 +7,7 @@ from hypothesis.extra.numpy import arrays
 from rpx_core.arrays import encode_npy
 from rpx_core.contracts import Frame, Sample
 from rpx_core.errors import ConfigError
+from rpx_core.testing import values_of
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
 
@@ -21,7 +22,7 @@ def frame(truth, prediction) -> Frame:
 
 
 def errors(frame: Frame, prediction: DepthPrediction) -> dict:
-    return dict(METRICS.result(METRICS.measure(frame.sample, frame.truth, prediction)))
+    return dict(values_of(METRICS, METRICS.measure(frame.sample, frame.truth, prediction)))
 
 
 def aligned_errors(task, method, *frames: Frame) -> list[dict]:

@@ -8,7 +8,14 @@ from hypothesis.extra.numpy import arrays
 
 from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_core.errors import MetricError
-from rpx_core.testing import ROUNDING, check_order, check_split, check_storage, measure_all
+from rpx_core.testing import (
+    ROUNDING,
+    check_order,
+    check_split,
+    check_storage,
+    measure_all,
+    values_of,
+)
 from rpx_depth.metrics.errors import DepthErrors
 from rpx_depth.metrics.sparse import PublishedSparseDepthErrors, SparseDepthErrors
 from rpx_depth.pixel_errors import measure_errors, standard_set
@@ -29,7 +36,7 @@ def predict(points, depths) -> SparseDepthPrediction:
 
 
 def values(metric, truth, prediction) -> dict:
-    return dict(metric.result(metric.measure(SAMPLE, truth, prediction)))
+    return dict(values_of(metric, metric.measure(SAMPLE, truth, prediction)))
 
 
 def test_published_worked_example():
@@ -137,7 +144,7 @@ def test_truth_as_prediction_is_perfect_in_any_order(metric, scene, random):
     told = SparseDepthPrediction(truth.coordinates[order], truth.depths[order])
     for state in measure_all(metric, record([(truth, told)])):
         bests = {name: output.best for name, output in metric.outputs.items()}
-        assert metric.result(state) == bests
+        assert values_of(metric, state) == bests
 
 
 @given(scene=scenes())
@@ -146,7 +153,7 @@ def test_numbers_are_those_of_a_map_that_holds_the_points(scene):
     for state in measure_all(ERRORS, record([scene])):
         as_map = (prediction.depths.reshape(1, -1), truth.depths.reshape(1, -1))
         expected = standard_set(measure_errors(*as_map))
-        got = ERRORS.result(state)
+        got = values_of(ERRORS, state)
         assert {name: got[name] for name in expected} == expected
 
 
@@ -163,7 +170,7 @@ def test_moving_answers_away_from_the_truth_worsens_every_error(scene, further):
             measure_all(metric, record([(truth, worse)])),
             strict=True,
         ):
-            before, after = metric.result(near), metric.result(far)
+            before, after = values_of(metric, near), values_of(metric, far)
             for name in names:
                 if before[name] is not None:
                     assert after[name] >= before[name] * (1 - 1e-9)
@@ -179,7 +186,7 @@ def test_dropping_an_answer_never_raises_what_counts_answers(scene, dropped):
         measure_all(ERRORS, record([(truth, fewer)])),
         strict=True,
     ):
-        before, after = ERRORS.result(whole), ERRORS.result(part)
+        before, after = values_of(ERRORS, whole), values_of(ERRORS, part)
         for name in ("coverage", "delta1_of_truth"):
             assert after[name] <= before[name]
 

@@ -65,7 +65,7 @@ def make_images() -> tuple[Image, dict[str, Image]]:
 def measure_ours(prediction: Image, truth: Image) -> dict[str, float]:
     error = float(squared_errors(prediction, truth).sum()) / truth.size
     return {
-        "psnr": psnr(error, 1.0),
+        "psnr": psnr(error, 255),
         "ssim": ssim(prediction, truth, WANG, 255),
         "ssim_uniform7": ssim(prediction, truth, UNIFORM_7, 255),
         "ms_ssim_mirrored": multi_scale_ssim(prediction, truth, 255).mirrored,

@@ -11,15 +11,26 @@ from rpx_nvs.types import Colours, Image
 LEVELS = 255
 """The largest 8-bit colour; 1.0 as a float."""
 
+_SAME_LEVEL = 1e-4
+"""Levels by which float32 may miss an 8-bit colour that it stands for: v / 255 does by 1.5e-5."""
+
 
 def to_unit(rgb: Colours) -> NDArray[np.float64]:
-    """The image in float64 from 0 to 1: 8-bit colours over 255, floats as they are."""
-    return rgb / LEVELS if rgb.dtype == np.uint8 else rgb.astype(np.float64)
+    """The image in float64 from 0 to 1: `to_levels` over 255."""
+    return to_levels(rgb) / np.float64(LEVELS)
 
 
 def to_levels(rgb: Colours) -> Colours:
-    """The image from 0 to 255, not rounded: uint8 as it is, floats as float64."""
-    return rgb if rgb.dtype == np.uint8 else rgb.astype(np.float64) * LEVELS
+    """The image from 0 to 255, not rounded: uint8 as it is, floats as float64.
+
+    A float that float32 cannot tell from an 8-bit colour is that colour: equal colours are equal
+    in either form, to the last bit.
+    """
+    if rgb.dtype == np.uint8:
+        return rgb
+    levels: Colours = rgb.astype(np.float64) * LEVELS
+    nearest = np.rint(levels)
+    return np.where(np.abs(levels - nearest) < _SAME_LEVEL, nearest, levels)
 
 
 def to_uint8(rgb: Colours) -> Image:

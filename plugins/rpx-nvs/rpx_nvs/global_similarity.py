@@ -1,4 +1,4 @@
-"""The published NVS metrics: PSNR capped at 100, and SSIM over one window, the whole image."""
+"""The published NVS metrics: PSNR with 100 for equal images, and SSIM over one whole window."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from rpx_nvs.colours import LEVELS, to_levels
 from rpx_nvs.squared_error import psnr
 from rpx_nvs.types import Colours
 
-CAP = 100.0
-"""Decibels that the published code gives equal images."""
+EQUAL_DB = 100.0
+"""Decibels that the published code gives equal images; it is no cap."""
 
 
-def capped_psnr(prediction: Colours, truth: Colours) -> float:
-    """PSNR with peak 255 in dB; 100 for equal images, which others may well exceed."""
+def published_psnr(prediction: Colours, truth: Colours) -> float:
+    """PSNR with peak 255 in dB; 100 for equal images, which nearly equal ones exceed."""
     first, second = (to_levels(image).astype(np.float64) for image in (prediction, truth))
     error = float(np.square(first - second).mean())
-    return psnr(error, LEVELS) if error else CAP
+    return psnr(error, LEVELS) if error else EQUAL_DB
 
 
 def global_ssim(prediction: Colours, truth: Colours) -> float:

@@ -53,7 +53,7 @@ def load_target_pose(record: Record, files: Files) -> Matrix:
             f"sample {record.id}: nothing says where the target is seen from",
             hint="list its camera-to-world pose as `target_pose`; a frame of a sequence as `pose`",
         )
-    return load_pose(record.assets[key], record, files)
+    return load_pose(record.assets[key], record, files, key=key)
 
 
 def load_target(
@@ -106,7 +106,7 @@ def _load_view(
             hint=f"an object with rgb and pose, and perhaps {', '.join(sorted(VIEW_KEYS))}",
         )
     rgb = load_rgb(view["rgb"], files, background=options.background)
-    pose = load_pose(view["pose"], record, files)
+    pose = load_pose(view["pose"], record, files, key="pose of an entry of `sources`")
     intrinsics = depth = None
     if view.get("intrinsics") is not None:
         intrinsics = load_intrinsics(view["intrinsics"], record, files)

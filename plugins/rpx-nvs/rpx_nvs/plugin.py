@@ -74,7 +74,7 @@ def rpx_metrics() -> Iterable[MetricSpec]:
             ),
             (
                 "nvs-published",
-                "PSNR capped at 100 and one-window SSIM, as the RPX toolkit computes them",
+                "PSNR with 100 for equal images, one-window SSIM, as the RPX toolkit has them",
                 "published:Published",
             ),
         )

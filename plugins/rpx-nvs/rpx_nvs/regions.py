@@ -51,6 +51,11 @@ def regions_of(truth: NovelViewSynthesisGroundTruth) -> Regions:
     return Regions(truth.scored, covered, disoccluded)
 
 
+def why_no_part(known: int) -> Undefined:
+    """Why a region has no value, given how many pixels or windows are of known visibility."""
+    return Undefined("the region has no pixel" if known else "what the sources see is not known")
+
+
 def why_not_whole(truth: NovelViewSynthesisGroundTruth, smallest: int) -> Undefined | None:
     """Why a metric of whole images has no value here, if so.
 

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_nvs.colours import to_uint8, to_unit
+from rpx_nvs.colours import to_levels, to_uint8
 from rpx_nvs.types import Colours
 
 
 def squared_errors(first: Colours, second: Colours) -> NDArray[Any]:
-    """Squared difference of each pixel (H, W), summed over channels, colours from 0 to 1.
+    """Squared difference of each pixel (H, W), summed over channels, in squared 8-bit levels.
 
-    The float rule: nothing is rounded, and 8-bit images count as v / 255.
+    The float rule: nothing is rounded, floats count 255 times their value.
     """
-    return _square_and_sum(to_unit(first) - to_unit(second))
+    return _square_and_sum(np.subtract(to_levels(first), to_levels(second), dtype=np.float64))
 
 
 def squared_errors_8bit(first: Colours, second: Colours) -> NDArray[Any]:
-    """The same in squared 8-bit levels, whole numbers, both images rounded to 8 bits first."""
+    """The same as whole numbers, both images rounded to 8 bits first."""
     return _square_and_sum(np.subtract(to_uint8(first), to_uint8(second), dtype=np.int32))
 
 

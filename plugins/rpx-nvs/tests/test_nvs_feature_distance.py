@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import decode_state, encode_state, fold
 from rpx_nvs.feature_distances import frechet_distance, kernel_distance
 from rpx_nvs.metrics.feature_distance import FeatureDistance, FeatureDistanceOptions, FeatureSets
@@ -99,7 +99,7 @@ def test_folded_states_are_the_sets_of_all_images():
     assert whole["features"] == 3
     stored = [decode_state(FeatureSets, encode_state(state)) for state in states]
     assert metric().result(fold(stored)) == whole
-    assert metric().result(states[0])["fid"] is None
+    assert metric().result(states[0])["fid"] == Undefined("there are fewer than two images")
 
 
 def test_truth_as_prediction_is_perfect():

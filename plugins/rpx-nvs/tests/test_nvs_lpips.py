@@ -140,6 +140,21 @@ def test_missing_trunk_says_what_to_fetch_and_where_to_put_it(torch, tmp_path, m
     assert str(tmp_path / "checkpoints") in str(refused.value)
 
 
+def test_weights_that_cannot_be_had_are_asked_for_once():
+    asked = []
+
+    def load():
+        asked.append(1)
+        raise MetricError("no network", hint="fetch it")
+
+    metric = Lpips(load)
+    for _ in range(3):
+        with pytest.raises(MetricError, match="no network") as raised:
+            measure(metric, *IMAGES)
+        assert raised.value.hint == "fetch it"
+    assert len(asked) == 1
+
+
 def test_building_the_metric_needs_neither_torch_nor_weights():
     metric = Lpips()
     state = metric.State(2, 0.5)

@@ -8,7 +8,9 @@ from hypothesis.extra.numpy import arrays
 
 from rpx_core import testing as laws
 from rpx_core.contracts import Frame, Sample, Undefined
+from rpx_core.measure import evaluate
 from rpx_core.state import fold
+from rpx_nvs.colours import to_uint8
 from rpx_nvs.metrics.lpips import Lpips
 from rpx_nvs.metrics.multi_scale import MultiScaleSsim
 from rpx_nvs.metrics.psnr import Psnr
@@ -92,20 +94,44 @@ def test_truth_as_prediction_is_perfect(metric, view):
     for state in measure_all(metric, [(truth, NovelViewSynthesisPrediction(truth.rgb))]):
         for name, value in metric.result(state).items():
             if metric.outputs[name].better is not None:
-                assert value in (None, 100.0 if "cap100" in name else metric.outputs[name].best)
+                assert isinstance(value, Undefined) or value in (
+                    None,
+                    100.0 if "equal100" in name else metric.outputs[name].best,
+                )
 
 
-@pytest.mark.parametrize("metric", IMAGE_METRICS, ids=IMAGE_NAMES)
-@given(view=views())
-def test_8_bit_and_float_predictions_of_the_same_colours_score_alike(metric, view):
-    truth, prediction = view
-    eight = (prediction.rgb * (1 if prediction.rgb.dtype == np.uint8 else 255)).astype(np.uint8)
-    forms = [eight, (eight / 255).astype(np.float64)]
-    states = [measure_all(metric, [(truth, NovelViewSynthesisPrediction(f))]) for f in forms]
-    for one, other in zip(*states, strict=True):
-        for name, value in metric.result(one).items():
-            want = None if value is None else pytest.approx(value, abs=1e-9)
-            assert metric.result(other)[name] == want
+@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda eight: eight / 255,
+        lambda eight: (eight / 255).astype(np.float32),
+        lambda eight: eight.astype(np.float32) * np.float32(1 / 255),
+    ],
+    ids=["float64", "float32", "reciprocal"],
+)
+@given(recording=st.lists(views(), min_size=2, max_size=2))
+def test_8_bit_and_float_predictions_of_the_same_colours_score_the_same(
+    metric, form, task, recording
+):
+    eights = [to_uint8(prediction.rgb) for _, prediction in recording]
+    results = []
+    for images in (eights, map(form, eights)):
+        answers = [
+            task().validate(image, Sample("s", ground_truth=truth))
+            for image, (truth, _) in zip(images, recording, strict=True)
+        ]
+        views = [(truth, answer) for (truth, _), answer in zip(recording, answers, strict=True)]
+        results.append([metric.result(state) for state in measure_all(metric, views)])
+    assert results[0] == results[1]
+
+
+def test_a_perfect_float_view_is_infinite(task):
+    target = np.arange(256, dtype=np.uint8).repeat(3).reshape(16, 16, 3)
+    truth = NovelViewSynthesisGroundTruth(target)
+    answer = task().validate(target / 255, Sample("s", ground_truth=truth))
+    found = evaluate(Psnr(), "psnr", Psnr().measure(None, truth, answer))
+    assert found.infinite == ("psnr", "psnr_8bit")
 
 
 @given(view=views(), share=st.floats(0.1, 0.9))
@@ -119,7 +145,7 @@ def test_moving_colours_towards_the_truth_never_lowers_psnr(view, share):
     for before, after in zip(*found, strict=True):
         old, new = Psnr().result(before), Psnr().result(after)
         for name in ("psnr", "psnr_covered", "psnr_disoccluded"):
-            assert old[name] is None or new[name] >= old[name] - 1e-9
+            assert isinstance(old[name], Undefined) or new[name] >= old[name] - 1e-9
 
 
 @given(truth=colours, level=st.integers(1, 255))
@@ -146,7 +172,7 @@ def test_whole_lies_between_its_parts(metric, metric_name, view):
         values = metric.result(state)
         whole = next(iter(values.values()))
         parts = [values.get(f"{metric_name}_{part}") for part in ("covered", "disoccluded")]
-        present = [part for part in parts if part is not None]
+        present = [part for part in parts if not isinstance(part, Undefined)]
         assert min(present) - 1e-9 <= whole <= max(present) + 1e-9
 
 

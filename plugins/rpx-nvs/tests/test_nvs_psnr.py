@@ -8,6 +8,7 @@ import pytest
 from rpx_core.contracts import Undefined
 from rpx_core.measure import evaluate
 from rpx_core.state import fold
+from rpx_nvs.colours import LEVELS
 from rpx_nvs.metrics.psnr import ErrorSums, Psnr
 from rpx_nvs.squared_error import psnr, squared_errors, squared_errors_8bit
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
@@ -29,7 +30,13 @@ def values(prediction, truth, **known):
 def state_of(mean_squared_errors):
     """The fold of whole images of 100 values each with these errors, colours from 0 to 1."""
     return [
-        ErrorSums(np.array([100, 0, 0]), np.array([100 * mse, 0, 0]), round(100 * mse * 255**2))
+        ErrorSums(
+            images=1,
+            values=np.array([100, 0, 0]),
+            squared=np.array([100 * mse * 255**2, 0, 0]),
+            squared_8bit=round(100 * mse * 255**2),
+            equal=np.array([mse == 0, 0, 0, mse == 0], np.int64),
+        )
         for mse in mean_squared_errors
     ]
 
@@ -39,14 +46,14 @@ def test_golden_values_of_float_images(golden, name):
     case, images = golden(f"rgb_psnr/{name}")
     error = squared_errors(images["pred"], images["gt"]).sum() / images["gt"].size
     # The reference sums in float32.
-    assert psnr(error, 1.0) == pytest.approx(case["expected"], rel=case["rtol"], abs=1e-6)
+    assert psnr(error, LEVELS) == pytest.approx(case["expected"], rel=case["rtol"], abs=1e-6)
 
 
 def test_golden_value_of_a_masked_image(golden):
     case, images = golden("rgb_psnr_masked")
     chosen = squared_errors(images["pred"], images["gt"])[images["mask"]]
     error = chosen.sum() / (3 * chosen.size)
-    assert psnr(error, 1.0) == pytest.approx(case["expected"]["value"], rel=case["rtol"])
+    assert psnr(error, LEVELS) == pytest.approx(case["expected"]["value"], rel=case["rtol"])
 
 
 @pytest.mark.parametrize("name", ["blurred", "noisy"])
@@ -60,11 +67,21 @@ def test_scikit_image_agrees(reference, name):
 # RW-091: infinite is a value of its own, left out of means, and pools as no error.
 def test_equal_images_are_infinite_and_pool_as_no_error():
     equal, off = state_of([0.0, 0.01])
-    found, infinite = evaluate(METRIC, "psnr", equal)
-    assert found["psnr"] is None
-    assert infinite == ("psnr", "psnr_8bit")
+    found = evaluate(METRIC, "psnr", equal)
+    assert found.values["psnr"] is None
+    assert found.infinite == ("psnr", "psnr_8bit")
     assert METRIC.result(off)["psnr"] == pytest.approx(20.0)
     assert METRIC.result(fold([equal, off]))["psnr"] == pytest.approx(23.010299957, abs=1e-6)
+
+
+def test_a_mean_that_leaves_perfect_images_out_says_so():
+    equal, off = state_of([0.0, 0.01])
+    assert METRIC.doubt(fold([off, off])) is None
+    assert METRIC.doubt(fold([equal, equal])) is None
+    assert METRIC.doubt(fold([equal, off, off])) == (
+        "of 3 images, perfect ones are left out of means (1 from psnr@sample, "
+        "1 from psnr_8bit@sample): compare @pooled"
+    )
 
 
 # RW-092: the mean of decibels is one aggregate, the decibels of the mean error another.
@@ -79,7 +96,7 @@ def test_mean_of_psnr_is_not_psnr_of_mean_error():
 def test_peak_is_not_taken_from_the_pixels():
     truth = np.full(SHAPE, 0.9)
     error = squared_errors(truth - 0.1, truth).sum() / truth.size
-    assert psnr(error, 1.0) == pytest.approx(20.0, abs=1e-6)
+    assert psnr(error, LEVELS) == pytest.approx(20.0, abs=1e-6)
 
 
 def test_float_rule_keeps_what_the_8_bit_rule_rounds_away():
@@ -125,7 +142,8 @@ def test_seen_and_hidden_pixels_are_told_apart():
 def test_split_is_undefined_without_visibility_or_pixels():
     truth = np.full(SHAPE, 100, np.uint8)
     blind = values(truth, truth)
-    assert (blind["psnr_covered"], blind["covered_share"]) == (None, None)
+    unknown = Undefined("what the sources see is not known")
+    assert (blind["psnr_covered"], blind["covered_share"]) == (unknown, unknown)
     everything_seen = values(truth, truth, seen=np.full(SHAPE[:2], SEEN, np.uint8))
-    assert everything_seen["psnr_disoccluded"] is None
+    assert everything_seen["psnr_disoccluded"] == Undefined("the region has no pixel")
     assert everything_seen["covered_share"] == 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rpx_nvs.global_similarity import capped_psnr, global_ssim
+from rpx_nvs.global_similarity import global_ssim, published_psnr
 from rpx_nvs.metrics.published import Published
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
@@ -12,7 +12,7 @@ TRUTH = np.array([110, 90, 210, 190], np.uint8).reshape(2, 2, 1)
 
 
 def test_published_example():
-    assert capped_psnr(PREDICTION, TRUTH) == pytest.approx(28.131, abs=5e-4)
+    assert published_psnr(PREDICTION, TRUTH) == pytest.approx(28.131, abs=5e-4)
     assert global_ssim(PREDICTION, TRUTH) == pytest.approx(0.98061, abs=5e-6)
 
 
@@ -24,16 +24,16 @@ def test_one_window_sees_no_structure():
     assert global_ssim(prediction, truth) == pytest.approx(0.957049019, abs=1e-6)
 
 
-def test_equal_images_are_capped():
-    assert capped_psnr(TRUTH, TRUTH) == 100
+def test_equal_images_have_100_decibels():
+    assert published_psnr(TRUTH, TRUTH) == 100
     assert global_ssim(TRUTH, TRUTH) == 1
 
 
-def test_an_error_that_is_not_zero_may_exceed_the_cap():
+def test_a_view_that_is_nearly_equal_exceeds_an_equal_one():
     truth = np.full((256, 256, 3), 90, np.uint8)
     prediction = truth.copy()
     prediction[0, 0, 0] += 1
-    assert capped_psnr(prediction, truth) > 100
+    assert published_psnr(prediction, truth) > 100
 
 
 def test_metric_averages_images():
@@ -44,5 +44,5 @@ def test_metric_averages_images():
         for p, t in images
     ]
     one = metric.result(states[0])
-    assert one["psnr_cap100"] == pytest.approx(28.131, abs=5e-4)
+    assert one["psnr_equal100"] == pytest.approx(28.131, abs=5e-4)
     assert set(one) == set(metric.outputs)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rpx_core.contracts import Frame, Sample, Undefined
+from rpx_core.testing import values_of
 from rpx_nvs.metrics.stability import NvsStability
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
@@ -36,7 +37,7 @@ def frame(number, rgb, prediction, *, with_pose=True, **known):
 
 def score(*pairs, **known):
     frames = [frame(number, *images, **known) for number, images in enumerate(pairs)]
-    return METRIC.result(METRIC.measure(*frames))
+    return values_of(METRIC, METRIC.measure(*frames))
 
 
 def test_following_the_light_is_perfect_and_keeping_colours_scores_zero():

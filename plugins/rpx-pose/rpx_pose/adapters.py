@@ -1,4 +1,4 @@
-"""From Python functions of two images to pose estimators and matchers."""
+"""From Python functions to pose estimators, matchers and trackers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ from pydantic import BaseModel, ConfigDict
 from rpx_core.adapters import function_name
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError, kind_of
-from rpx_pose.answers import check_answer, read_answer
+from rpx_pose.answers import as_numbers, check_answer, from_matrix, read_answer
 from rpx_pose.matches import check_matches, read_matches
 from rpx_pose.models.images import pair_images
-from rpx_pose.types import KeypointCorrespondencePrediction, RelativePosePrediction
+from rpx_pose.models.trajectories import trajectory_query
+from rpx_pose.types import (
+    KeypointCorrespondencePrediction,
+    RelativePosePrediction,
+    Trajectory,
+)
 
+TrajectoryFunction = Callable[[NDArray[np.float64]], Any]
+"""Takes the timestamps (n,) in seconds at which poses are asked for."""
 PairFunction = Callable[[NDArray[np.uint8], NDArray[np.uint8]], Any]
 """Takes two images, uint8 RGB (H, W, 3)."""
 
@@ -38,7 +45,7 @@ class NumpyPoseModel:
     """Calls a function on both images of a pair and names what it returns.
 
     A mapping with `rotation` (3x3), `rotation_xyzw` or `rotation_wxyz`, and `translation`; a tuple
-    of a 3x3 rotation and a translation; or None where it finds no pose.
+    of a 3x3 rotation and a translation; a 4x4 pose; or None where it finds no pose.
     """
 
     task = "relative_camera_pose"
@@ -102,6 +109,36 @@ class NumpyKeypointModel:
             ) from error
 
 
+class NumpyTrajectoryModel:
+    """Calls a function on the timestamps asked for; it returns the body's path.
+
+    Poses (m, 4, 4), which stand at those timestamps if they are as many; a tuple of poses and their
+    own timestamps (m,) in seconds; a mapping with `poses` and `timestamps`; or a `Trajectory`.
+    """
+
+    task = "trajectory"
+
+    def __init__(self, function: TrajectoryFunction, name: str) -> None:
+        self.name = name
+        self._function = function
+
+    def setup(self) -> None:
+        """Nothing to load: the function is there."""
+
+    def predict(self, batch: Sequence[Sample]) -> list[Trajectory]:
+        """One path per sample; raises AdapterError when the function returns something else."""
+        return [self._predict(sample) for sample in batch]
+
+    def _predict(self, sample: Sample) -> Trajectory:
+        stamps = trajectory_query(sample).timestamps
+        try:
+            return _read_path(self._function(stamps.copy()), stamps)
+        except ModelError as error:
+            raise AdapterError(
+                f"sample {sample.id}: what {self.name} returned: {error.message}", hint=error.hint
+            ) from error
+
+
 def wrap_pose(
     function: PairFunction, options: NumpyPoseOptions, runtime: Runtime
 ) -> NumpyPoseModel:
@@ -114,6 +151,34 @@ def wrap_keypoints(function: PairFunction, options: None, runtime: Runtime) -> N
     return NumpyKeypointModel(function, function_name(function))
 
 
+def wrap_trajectory(
+    function: TrajectoryFunction, options: None, runtime: Runtime
+) -> NumpyTrajectoryModel:
+    """The function as a tracker, for the engine."""
+    return NumpyTrajectoryModel(function, function_name(function))
+
+
+def _read_path(answer: Any, asked: NDArray[np.float64]) -> Trajectory:
+    """A path with timestamps; the task checks what is in it."""
+    if isinstance(answer, Trajectory):
+        return answer
+    if isinstance(answer, Mapping) and set(answer) == {"poses", "timestamps"}:
+        answer = (answer["poses"], answer["timestamps"])
+    if isinstance(answer, tuple) and len(answer) == 2:
+        return Trajectory(as_numbers(answer[0], "poses"), as_numbers(answer[1], "timestamps"))
+    if isinstance(answer, np.ndarray | list):
+        poses = as_numbers(answer, "poses")
+        if len(poses) != len(asked):
+            raise ModelError(
+                f"{len(poses)} poses, but {len(asked)} were asked for",
+                hint="return (poses, timestamps) where poses are missing",
+            )
+        return Trajectory(poses, asked)
+    raise ModelError(
+        f"{kind_of(answer)}; poses (n, 4, 4), (poses, timestamps) or a Trajectory was expected"
+    )
+
+
 def _name_parts(answer: Any) -> RelativePosePrediction:
     if answer is None:
         return RelativePosePrediction.no_pose()
@@ -123,4 +188,8 @@ def _name_parts(answer: Any) -> RelativePosePrediction:
         return read_answer(answer)
     if isinstance(answer, tuple) and len(answer) == 2:
         return RelativePosePrediction(*answer)
-    raise ModelError(f"{kind_of(answer)}; a mapping, (rotation, translation) or None was expected")
+    if isinstance(answer, np.ndarray):
+        return from_matrix(answer)
+    raise ModelError(
+        f"{kind_of(answer)}; a mapping, (rotation, translation), a 4x4 array or None was expected"
+    )

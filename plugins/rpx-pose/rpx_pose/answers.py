@@ -41,8 +41,8 @@ def read_answer(
     scale_known = answer.get("scale_known", True)
     if not isinstance(scale_known, bool):
         raise ModelError(f"`scale_known` is {scale_known!r}; true or false was expected")
-    rotation = _numbers(answer[given[0]], given[0])
-    translation = _numbers(answer["translation"], "translation")
+    rotation = as_numbers(answer[given[0]], given[0])
+    translation = as_numbers(answer["translation"], "translation")
     make = {
         "rotation": RelativePosePrediction,
         "rotation_xyzw": RelativePosePrediction.from_xyzw,
@@ -72,8 +72,8 @@ def check_answer(answer: RelativePosePrediction) -> RelativePosePrediction:
             f"it lacks its {'rotation' if answer.rotation is None else 'translation'}",
             hint="return both, or None where no pose is found",
         )
-    rotation = _numbers(answer.rotation, "rotation")
-    translation = _numbers(answer.translation, "translation").reshape(-1)
+    rotation = as_numbers(answer.rotation, "rotation")
+    translation = as_numbers(answer.translation, "translation").reshape(-1)
     if rotation.size == 4:
         raise ModelError(
             "a rotation of four numbers is a quaternion, and nothing says in which order",
@@ -92,7 +92,8 @@ def check_answer(answer: RelativePosePrediction) -> RelativePosePrediction:
     return RelativePosePrediction(rotation, translation, scale_known=answer.scale_known)
 
 
-def _numbers(value: Any, name: str) -> Floats:
+def as_numbers(value: Any, name: str) -> Floats:
+    """An own float64 array of what is called so; raises ModelError where it holds no numbers."""
     try:
         return as_array(value, "an array of numbers").astype(np.float64)
     except AdapterError as error:

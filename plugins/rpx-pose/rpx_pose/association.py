@@ -11,15 +11,23 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _UNITS = {"milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+_REACH_STEPS = 1.5
+"""Steps of the estimate that one of its poses speaks for: a single pose may drop out."""
+_REACH_S = 0.5
+"""The same in seconds, at most: a few poses, far apart, do not speak for a whole recording."""
 
 
 @dataclass(frozen=True, eq=False)
 class Association:
-    """Pairs (m,) of poses, in order of time, and their share of the shorter trajectory."""
+    """Pairs (m,) of poses, in order of time, and their share of the shorter trajectory.
+
+    `covered` (n,) says which poses of the truth have an associated one nearby.
+    """
 
     truth_indices: Indices
     indices: Indices
     share: float
+    covered: NDArray[np.bool_]
 
 
 def associate(truth: Floats, estimate: Floats, *, max_difference: float) -> Association:
@@ -29,23 +37,29 @@ def associate(truth: Floats, estimate: Floats, *, max_difference: float) -> Asso
     `max_difference` stays alone; of two equally near the earlier counts. Equal lengths count the
     estimate as the shorter. A pose of the longer may serve twice, as the recordings with equal
     timestamps that are in use need.
+
+    A pose of the truth is covered where an associated pose of the estimate lies within
+    `max_difference` or, if that is more, 1.5 median steps of the estimate, at most 0.5 s. So the
+    rates of either side do not matter, and time without tracking does, wherever it is.
     """
     estimate_is_longer = len(estimate) > len(truth)
     short, long = (truth, estimate) if estimate_is_longer else (estimate, truth)
     if not len(short):
         none = np.zeros(0, np.intp)
-        return Association(none, none, 0.0)
+        return Association(none, none, 0.0, np.zeros(len(truth), bool))
     nearest = _nearest(short, long)
     kept = np.flatnonzero(np.abs(long[nearest] - short) <= max_difference)
     pair = (kept, nearest[kept])
     true, estimated = pair if estimate_is_longer else pair[::-1]
-    return Association(true, estimated, len(kept) / len(short))
+    covered = _is_near(truth, estimate[estimated], max(max_difference, _reach(estimate)))
+    return Association(true, estimated, len(kept) / len(short), covered)
 
 
 def suspect_unit(truth: Floats, estimate: Floats) -> str | None:
     """The unit that the estimate's timestamps seem to have when it is not seconds, or None.
 
-    Told from the time that both cover, and from the time between poses.
+    Told from the time that both cover, or from the time between poses where the estimate, taken in
+    that unit, lies within the truth's time: an estimate may have far fewer poses.
     """
     if len(truth) < 2 or len(estimate) < 2:
         return None
@@ -54,9 +68,24 @@ def suspect_unit(truth: Floats, estimate: Floats) -> str | None:
     if not spans[0] > 0:
         return None
     for unit, factor in _UNITS.items():
-        if any(0.2 < after / before / factor < 5 for before, after in (spans, steps)):
+        span, step = (0.2 < after / before / factor < 5 for before, after in (spans, steps))
+        overlaps = estimate[0] / factor <= truth[-1] and estimate[-1] / factor >= truth[0]
+        if span or (step and overlaps):
             return unit
     return None
+
+
+def _reach(estimate: Floats) -> float:
+    """Seconds within which a pose of the estimate speaks for the truth."""
+    steps = np.diff(estimate)
+    return min(_REACH_STEPS * float(np.median(steps)), _REACH_S) if steps.size else 0.0
+
+
+def _is_near(stamps: Floats, others: Floats, reach: float) -> NDArray[np.bool_]:
+    """Which of the stamps (n,) have one of the others (m,), both sorted, within reach."""
+    if not len(others):
+        return np.zeros(len(stamps), bool)
+    return np.abs(others[_nearest(stamps, others)] - stamps) <= reach
 
 
 def _nearest(short: Floats, long: Floats) -> Indices:

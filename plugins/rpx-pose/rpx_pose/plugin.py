@@ -71,6 +71,7 @@ def rpx_tasks() -> Iterable[TaskSpec]:
             baseline="static-trajectory",
             requires=(),
             assets=("trajectory", "poses", "timestamps", "estimate"),
+            adapter="numpy-trajectory",
         ),
     ]
 
@@ -144,7 +145,7 @@ def rpx_metrics() -> Iterable[MetricSpec]:
 
 @hookimpl
 def rpx_adapters() -> Iterable[AdapterSpec]:
-    """Offer the adapters for functions of two images."""
+    """Offer the adapters for functions of two images, and of timestamps."""
     return [
         AdapterSpec(
             name="numpy-pose",
@@ -158,6 +159,12 @@ def rpx_adapters() -> Iterable[AdapterSpec]:
             summary="a function from two images to matching pixels",
             target="rpx_pose.adapters:wrap_keypoints",
             tasks=_KEYPOINTS,
+        ),
+        AdapterSpec(
+            name="numpy-trajectory",
+            summary="a function from timestamps to poses (n, 4, 4)",
+            target="rpx_pose.adapters:wrap_trajectory",
+            tasks=_TRAJECTORY,
         ),
     ]
 

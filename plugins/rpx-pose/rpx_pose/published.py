@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from rpx_pose.adapters import NumpyKeypointModel, NumpyPoseModel, NumpyPoseOptions, PairFunction
+from rpx_pose.adapters import (
+    NumpyKeypointModel,
+    NumpyPoseModel,
+    NumpyPoseOptions,
+    NumpyTrajectoryModel,
+    PairFunction,
+    TrajectoryFunction,
+)
 from rpx_pose.types import (
     KeypointCorrespondenceGroundTruth,
     KeypointCorrespondencePrediction,
@@ -17,6 +24,7 @@ __all__ = [
     "RelativePosePrediction",
     "make_numpy_keypoint_model",
     "make_numpy_pose_model",
+    "make_numpy_trajectory_model",
 ]
 
 
@@ -36,3 +44,12 @@ def make_numpy_keypoint_model(fn: PairFunction, *, name: str) -> NumpyKeypointMo
     Points are pixels (n, 2), x and y, of the first and of the second image.
     """
     return NumpyKeypointModel(fn, name)
+
+
+def make_numpy_trajectory_model(fn: TrajectoryFunction, *, name: str) -> NumpyTrajectoryModel:
+    """A tracker from `fn(timestamps)`, which returns a pose (4, 4) for each, in metres.
+
+    Timestamps are (n,), in seconds. Where it has no pose for some, it returns a tuple of poses
+    (m, 4, 4) and their own timestamps (m,).
+    """
+    return NumpyTrajectoryModel(fn, name)

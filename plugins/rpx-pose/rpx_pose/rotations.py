@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 QuaternionOrder = Literal["xyzw", "wxyz"]
 ORTHONORMAL = 1e-3
@@ -57,6 +58,15 @@ def direction_angle(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.arctan2(sine, (a * b).sum(axis=-1)))
 
 
+def unit_vector(vector: Floats) -> Floats:
+    """A vector (3,) of any length at length 1; zero stays as it is."""
+    largest = float(np.abs(vector).max())
+    # Scaled first: the squares of very short or very long vectors leave the range of floats.
+    scaled = vector / largest if largest > 0 else vector
+    length = float(np.linalg.norm(scaled))
+    return scaled / length if length > 0 else scaled
+
+
 def rotations_from_quaternions(quaternions: Floats, *, order: QuaternionOrder) -> Floats:
     """Rotations (..., 3, 3) of quaternions (..., 4), which are normalised first.
 
@@ -87,3 +97,9 @@ def rotation_fault(rotations: Floats) -> str | None:
     if np.any(np.linalg.det(rotations) < 0):
         return "is a reflection: its determinant is -1"
     return None
+
+
+def find_faulty(rotations: Floats) -> Indices:
+    """Which of finite matrices (n, 3, 3) are no rotations."""
+    residual = np.abs(rotations @ np.swapaxes(rotations, -1, -2) - np.eye(3)).max(axis=(1, 2))
+    return np.flatnonzero((residual > ORTHONORMAL) | (np.linalg.det(rotations) < 0))

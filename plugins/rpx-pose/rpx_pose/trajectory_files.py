@@ -17,6 +17,7 @@ from rpx_core.errors import ManifestError, RPXError
 from rpx_pose.rigid import compose
 from rpx_pose.rotations import (
     QuaternionOrder,
+    find_faulty,
     has_length,
     rotation_fault,
     rotations_from_quaternions,
@@ -83,9 +84,13 @@ def check_trajectory(
             f"{name}: pose {broken[0]} is not finite ({broken.size} of {len(poses)} are not)",
             hint="leave out the poses that were not found; coverage says how many are there",
         )
-    fault = rotation_fault(poses[:, :3, :3])
-    if fault is not None:
-        raise error(f"{name}: a rotation {fault}")
+    faulty = find_faulty(poses[:, :3, :3])
+    if faulty.size:
+        raise error(
+            f"{name}: the rotation of pose {faulty[0]} {rotation_fault(poses[faulty[0], :3, :3])} "
+            f"({faulty.size} of {len(poses)} are no rotations)",
+            hint="write them with more digits, take out a scale, or check the order of columns",
+        )
     if stamps is not None:
         if stamps.shape != (len(poses),):
             raise error(f"{name}: {stamps.size} timestamps for {len(poses)} poses")
@@ -101,10 +106,15 @@ def check_order(timestamps: Floats, *, name: str, error: type[RPXError] = Manife
     if back.size:
         first, second = timestamps[back[0]], timestamps[back[0] + 1]
         raise error(
-            f"{name}: timestamps are not sorted: pose {back[0] + 1} at {second:.9g} follows one at "
-            f"{first:.9g}",
+            f"{name}: timestamps are not sorted: pose {back[0] + 1} at {show_time(second)} follows "
+            f"one at {show_time(first)}",
             hint="sort the poses by time, in one unit",
         )
+
+
+def show_time(seconds: float) -> str:
+    """A timestamp with its microseconds, whatever its size; no zeros at the end."""
+    return f"{seconds:.6f}".rstrip("0").rstrip(".")
 
 
 def _read_euroc(lines: Sequence[tuple[int, str]], name: str) -> Trajectory:

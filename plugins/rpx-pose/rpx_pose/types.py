@@ -134,13 +134,14 @@ class Trajectory:
 class TrajectoryPrediction:
     """An estimated trajectory, and which of its poses belong to which of the truth.
 
-    `truth_indices` and `indices` (m,) list the associated pairs in order of time; the task fills
-    them in.
+    `truth_indices` and `indices` (m,) list the associated pairs in order of time, `covered` (n,)
+    says which poses of the truth have an associated one nearby; the task fills them in.
     """
 
     trajectory: Trajectory
     truth_indices: NDArray[np.intp] | None = None
     indices: NDArray[np.intp] | None = None
+    covered: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)

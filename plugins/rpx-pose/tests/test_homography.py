@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rpx_core.contracts import Sample
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_pose.homography import corner_error, fit_homography, rescale_homography, transfer
 from rpx_pose.metrics.homography import HomographyAccuracy, HomographyOptions
 from rpx_pose.tasks.resizing import resize_truth
@@ -53,7 +54,7 @@ def test_a_failed_fit_has_an_infinite_error_and_stays_in_the_denominator():
     points = scattered(0)
     good = measure(SHIFT, points, transfer(SHIFT, points))
     failed = measure(SHIFT, points[:2], points[:2])
-    values = METRIC.result(fold([good, failed]))
+    values = values_of(METRIC, fold([good, failed]))
     assert values["corner_within3px"] == 0.5
     assert values["corner_auc3"] == pytest.approx(0.5, abs=1e-6)
     assert values["corner_error_px"] == pytest.approx(0, abs=1e-6)
@@ -115,7 +116,7 @@ def test_accuracy_counts_every_match():
     points = scattered(4, 50)
     ends = transfer(SHIFT, points)
     ends[:25] += (0, 2)
-    values = METRIC.result(measure(SHIFT, points, ends))
+    values = values_of(METRIC, measure(SHIFT, points, ends))
     assert values["mma_1px"] == 0.5
     assert values["mma_3px"] == 1
 
@@ -128,7 +129,7 @@ def test_no_homography_leaves_the_sample_undefined():
 
 def test_no_matches_fail_the_fit_and_leave_accuracy_undefined():
     nothing = np.zeros((0, 2))
-    values = METRIC.result(measure(SHIFT, nothing, nothing))
+    values = values_of(METRIC, measure(SHIFT, nothing, nothing))
     assert values["mma_3px"] is None
     assert values["corner_error_px"] is None
     assert values["corner_auc10"] == 0

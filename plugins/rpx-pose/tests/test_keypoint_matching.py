@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_pose.matching import TrueMatches, judge_matches, published_errors
 from rpx_pose.metrics.matches import KeypointMatches, MatchOptions
 from rpx_pose.metrics.pck import PckOptions, RelativePck
@@ -39,7 +40,7 @@ def matches(points0, points1) -> KeypointCorrespondencePrediction:
 
 def run(metric, true, found, sample=SAMPLE):
     state = metric.measure(sample, true, found)
-    return None if isinstance(state, Undefined) else metric.result(state)
+    return None if isinstance(state, Undefined) else values_of(metric, state)
 
 
 # The published example: errors 1 and 27.59.
@@ -219,7 +220,7 @@ def test_pairs_of_images_pool_their_points():
     few = MATCHES.measure(SAMPLE, truth([(0, 0)], [(0, 0)]), matches([(0, 0)], [(0, 0)]))
     starts = np.arange(3)[:, None] * np.array([[20.0, 0]])
     many = MATCHES.measure(SAMPLE, truth(starts, starts), matches(starts[:1], starts[:1] + 9))
-    pooled = MATCHES.result(fold([few, many]))
+    pooled = values_of(MATCHES, fold([few, many]))
     assert pooled["pck_1px"] == 0.25
     assert pooled["matches"] == 2
 

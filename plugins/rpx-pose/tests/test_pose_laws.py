@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rpx_core import testing as laws
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import decode_state, encode_state, fold
 from rpx_pose.metrics.epipolar import EpipolarPrecision
@@ -88,8 +89,8 @@ def measure_all(metric, pairs):
 @given(numbers=st.lists(seeds, min_size=1, max_size=4))
 def test_states_survive_bytes_and_results_are_finite(metric, numbers):
     for state in measure_all(metric, pairs_for(metric, numbers)):
-        values = metric.result(state)
-        assert metric.result(decode_state(metric.State, encode_state(state))) == values
+        values = laws.values_of(metric, state)
+        assert laws.values_of(metric, decode_state(metric.State, encode_state(state))) == values
         assert set(values) == set(metric.outputs)
         assert all(value is None or np.isfinite(value) for value in values.values())
 
@@ -101,11 +102,11 @@ def test_folds_do_not_depend_on_order_or_split(metric, numbers, data):
     states = measure_all(metric, pairs_for(metric, numbers))
     if not states:
         return
-    flat = metric.result(fold(states))
-    assert metric.result(fold(data.draw(st.permutations(states)))) == flat
+    flat = laws.values_of(metric, fold(states))
+    assert laws.values_of(metric, fold(data.draw(st.permutations(states)))) == flat
     cut = data.draw(st.integers(0, len(states)))
     parts = [part for part in (fold(states[:cut]), fold(states[cut:])) if part is not None]
-    for name, value in metric.result(fold(parts)).items():
+    for name, value in laws.values_of(metric, fold(parts)).items():
         want = None if flat[name] is None else pytest.approx(flat[name], rel=1e-12, abs=1e-12)
         assert value == want, name
 
@@ -127,7 +128,7 @@ def test_true_pose_is_perfect(number):
     truth = relative(np.random.default_rng(number))
     for metric in POSE_METRICS:
         for state in measure_all(metric, [(truth, as_prediction(truth))]):
-            for name, value in metric.result(state).items():
+            for name, value in laws.values_of(metric, state).items():
                 if value is not None and metric.outputs[name].best is not None:
                     assert value == pytest.approx(metric.outputs[name].best, abs=2e-5), name
 
@@ -152,8 +153,8 @@ def test_perturbing_a_perfect_pose_improves_nothing(kind, number):
     truth = relative(np.random.default_rng(number))
     for metric in POSE_METRICS:
         for state in measure_all(metric, [(truth, perturb(truth, kind))]):
-            perfect = metric.result(metric.measure(SAMPLE, truth, as_prediction(truth)))
-            for name, value in metric.result(state).items():
+            perfect = laws.values_of(metric, metric.measure(SAMPLE, truth, as_prediction(truth)))
+            for name, value in laws.values_of(metric, state).items():
                 better = metric.outputs[name].better
                 if value is not None and better and perfect[name] is not None:
                     sign = 1 if better == "higher" else -1
@@ -169,6 +170,8 @@ def test_error_is_the_same_seen_from_the_other_camera(number):
     def inverse(pose):
         return RelativePoseGroundTruth(pose.rotation.T, -pose.rotation.T @ pose.translation)
 
-    there = metric.result(metric.measure(SAMPLE, truth, as_prediction(answer)))
-    back = metric.result(metric.measure(SAMPLE, inverse(truth), as_prediction(inverse(answer))))
+    there = laws.values_of(metric, metric.measure(SAMPLE, truth, as_prediction(answer)))
+    back = laws.values_of(
+        metric, metric.measure(SAMPLE, inverse(truth), as_prediction(inverse(answer)))
+    )
     assert back["rotation_error_deg"] == pytest.approx(there["rotation_error_deg"], abs=1e-6)

@@ -5,6 +5,7 @@ import pytest
 
 from rpx_core.contracts import Sample, Undefined
 from rpx_core.state import fold
+from rpx_core.testing import values_of
 from rpx_pose.metrics.pose_auc import PoseAuc
 from rpx_pose.metrics.pose_errors import PoseErrorOptions, RelativePoseErrors
 from rpx_pose.types import RelativePoseGroundTruth, RelativePosePrediction
@@ -24,7 +25,7 @@ def turned(degrees: float, translation=(0.0, 0, 1), *, scale_known=True) -> Rela
 def run(metric, *pairs):
     states = [metric.measure(SAMPLE, truth, prediction) for truth, prediction in pairs]
     kept = [state for state in states if not isinstance(state, Undefined)]
-    return metric.result(fold(kept)) if kept else None
+    return values_of(metric, fold(kept)) if kept else None
 
 
 @pytest.fixture
@@ -66,6 +67,31 @@ def test_direction_of_a_still_truth_is_null_and_its_rotation_is_not(errors, auc)
     assert values["translation_angular_deg"] is None
     assert values["pose_error_max_deg"] is None
     assert run(auc, (STILL, turned(3))) is None
+
+
+def test_an_unanswered_pair_of_a_still_truth_counts_where_the_truth_has_a_value(errors, auc):
+    values = run(errors, (STILL, NO_POSE))
+    assert (values["rotation_error_deg"], values["coverage"]) == (180, 0)
+    assert values["translation_angular_deg"] is None
+    assert run(auc, (STILL, NO_POSE)) is None
+    result = errors.result(errors.measure(SAMPLE, STILL, NO_POSE))
+    assert result["pose_error_max_deg"] == Undefined(
+        "the true translation is too short to have a direction"
+    )
+
+
+@pytest.mark.parametrize("length", [1e-12, 1e-200, 1e200])
+def test_the_length_of_a_translation_of_unknown_scale_means_nothing(errors, length):
+    answer = turned(0, (length, 0, length), scale_known=False)
+    assert run(errors, (FORWARD, answer))["translation_angular_deg"] == pytest.approx(45)
+
+
+def test_a_translation_of_zero_has_no_direction_in_any_scale(errors):
+    for known in (True, False):
+        answer = turned(0, (0, 0, 0), scale_known=known)
+        assert run(errors, (FORWARD, answer))["translation_angular_deg"] == 180
+    metres = turned(0, (0, 0, 1e-12))
+    assert run(errors, (FORWARD, metres))["translation_angular_deg"] == 180
 
 
 def test_shortest_baseline_is_an_option():

@@ -58,5 +58,6 @@ def test_published_names_are_all_there():
         "RelativePosePrediction",
         "make_numpy_keypoint_model",
         "make_numpy_pose_model",
+        "make_numpy_trajectory_model",
     }
     assert all(hasattr(published, name) for name in published.__all__)

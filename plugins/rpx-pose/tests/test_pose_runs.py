@@ -170,13 +170,16 @@ def test_trajectories_are_indexed_and_measured(rpx, work):
     got = numbers(run)
     assert got["ate_se3.rmse_m@sample"] == pytest.approx(0, abs=1e-9)
     assert got["ate_se3.associated@sample"] == 1
-    assert got["ate_se3.coverage@sample"] == pytest.approx(24 / 39)
+    assert got["ate_se3.coverage@sample"] == pytest.approx(27 / 40)
     assert got["rpe.max_m@sample"] == pytest.approx(0, abs=1e-9)
     still = rpx(
         work, "run", "--task", "trajectory", "--data", "paths/set.json", "--output", "still"
     )
     assert numbers(still)["ate_se3.rmse_m@sample"] > 0.5
     assert numbers(still)["ate_sim3.rmse_m@sample"] is None
+    (rmse,) = [n for n in still["runs"][0]["numbers"] if n["address"] == "ate_sim3.rmse_m@sample"]
+    assert rmse["reason"] == ("undefined for all 1: no scale can be fitted: one side does not move")
+    assert any("read `coverage`" in warning for warning in run["runs"][0]["warnings"])
 
 
 def test_frames_of_the_demo_make_trajectories(rpx, work):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Sample, Undefined
 from rpx_core.errors import ConfigError, MetricError
 from rpx_core.state import decode_state, encode_state, fold
 from rpx_pose.association import associate
@@ -67,34 +67,93 @@ def test_alignment_decides_the_error(metric, rmse):
 def test_motion_along_a_line_is_ambiguous_and_has_no_rotation_error():
     values = run(AteSe3(), along_x(0, 1, 2), along_x(0, 2, 4))
     assert values["ambiguous"] == 1
-    assert values["rotation_rmse_deg"] is None
+    assert "leaves the rotation" in values["rotation_rmse_deg"].reason
     assert run(AteOrigin(), along_x(0, 1, 2), along_x(0, 2, 4))["rotation_rmse_deg"] == 0
 
 
 def test_standing_still_has_an_error_but_no_scale():
     truth, still = walk(0), along_x(*[0] * 20)
-    assert run(AteSim3(), truth, still)["rmse_m"] is None
-    assert run(AteSim3(), truth, still)["coverage"] == 1
+    without = run(AteSim3(), truth, still)
+    assert "does not move" in without["rmse_m"].reason
+    assert (without["coverage"], without["poses"]) == (1, 20)
     spread = truth[:, :3, 3] - truth[:, :3, 3].mean(axis=0)
     expected = np.sqrt((spread**2).sum(axis=1).mean())
     assert run(AteSe3(), truth, still)["rmse_m"] == pytest.approx(expected)
 
 
 def test_a_still_truth_cannot_be_shrunk_to():
-    assert run(AteSim3(), along_x(3, 3, 3), walk(0, 3))["rmse_m"] is None
+    found = run(AteSim3(), along_x(3, 3, 3), walk(0, 3))
+    assert "does not move" in found["rmse_m"].reason
 
 
-def test_a_single_pose_aligns_without_error_but_leaves_the_rotation_open():
-    values = run(AteSe3(), walk(0, 1), walk(1, 1))
-    assert values["rmse_m"] == pytest.approx(0, abs=1e-12)
-    assert values["rotation_rmse_deg"] is None
-    assert run(AteOrigin(), walk(0, 1), walk(1, 1))["rotation_rmse_deg"] == pytest.approx(
-        0, abs=1e-6
-    )
+@pytest.mark.parametrize("metric", ATE)
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_pose_or_two_have_no_error_for_an_alignment_brings_it_to_zero(metric, count):
+    values = run(metric, walk(0, count), walk(1, count))
+    for name in ("rmse_m", "rotation_rmse_deg", "scale", "ambiguous"):
+        assert values[name] == Undefined("fewer than 3 poses are associated with the truth")
+    assert (values["coverage"], values["poses"]) == (1, count)
+    assert "fewer than 3" in measure(RPE, walk(0, count), walk(0, count)).reason
 
 
-def test_relative_error_of_a_single_pose_is_undefined():
-    assert "no step of 1 frames" in measure(RPE, walk(0, 1), walk(0, 1)).reason
+def test_relative_error_without_a_step_of_that_length_is_undefined():
+    far = RelativeError(RelativeErrorOptions(delta=9))
+    assert "no step of 9 frames" in measure(far, walk(0, 3), walk(0, 3)).reason
+
+
+STAMPS = np.arange(600) * 0.05
+
+
+def coverage(truth: np.ndarray, estimate: np.ndarray) -> float:
+    return float(associate(truth, estimate, max_difference=0.01).covered.mean())
+
+
+def test_lost_tracking_is_not_covered_wherever_it_is():
+    kept = np.ones(600, bool)
+    kept[10:590] = False
+    assert coverage(STAMPS, STAMPS[kept]) == pytest.approx(22 / 600)
+    assert coverage(STAMPS, STAMPS[:20]) == pytest.approx(21 / 600)
+    assert coverage(STAMPS, STAMPS[:1]) == 1 / 600
+    kept[10:590] = True
+    kept[200:500] = False
+    assert coverage(STAMPS, STAMPS[kept]) == pytest.approx(302 / 600)
+
+
+def test_dropped_frames_and_keyframes_are_covered_and_a_few_poses_are_not():
+    rng = np.random.default_rng(0)
+    kept = rng.random(600) > 0.1
+    kept[[0, -1]] = True
+    assert coverage(STAMPS, STAMPS[kept]) > 0.98
+    assert coverage(STAMPS, STAMPS[::15]) > 0.98
+    assert coverage(STAMPS, STAMPS[[0, 150, 300, 450, 599]]) < 0.16
+
+
+@given(st.integers(1, 20), st.integers(0, 400), st.integers(10, 200))
+def test_coverage_does_not_depend_on_the_rate_of_either_side(rate, start, length):
+    dense = np.arange(600 * rate) * 0.05 / rate
+    gap = (dense < STAMPS[start]) | (dense > STAMPS[min(start + length, 599)])
+    at_truth = (STAMPS[start] > STAMPS) | (STAMPS[min(start + length, 599)] < STAMPS)
+    expected = coverage(STAMPS, STAMPS[at_truth])
+    assert coverage(STAMPS, dense[gap]) == pytest.approx(expected, abs=2.5 / 600)
+    assert coverage(dense, STAMPS[at_truth]) == pytest.approx(expected, abs=2.5 / 600)
+
+
+def test_leaving_poses_out_never_raises_coverage():
+    rng = np.random.default_rng(5)
+    everything = coverage(STAMPS, STAMPS)
+    for share in (0.9, 0.5, 0.2, 0.05):
+        assert coverage(STAMPS, STAMPS[rng.random(600) < share]) <= everything
+
+
+def test_uncovered_poses_of_the_truth_lower_coverage_of_the_metric():
+    truth, every = walk(0), np.arange(20)
+    covered = every < 12
+    kept = every[covered]
+    prediction = TrajectoryPrediction(Trajectory(truth[kept]), kept, kept, covered)
+    state = AteSe3().measure(Sample("s"), Trajectory(truth), prediction)
+    assert AteSe3().result(state)["coverage"] == pytest.approx(12 / 20)
+    whole = measure(AteSe3(), truth, truth)
+    assert AteSe3().result(fold([state, whole]))["coverage"] == pytest.approx(32 / 40)
 
 
 def test_relative_error_by_hand():

@@ -6,6 +6,7 @@ import pytest
 from rpx_core.contracts import Frame, Sample
 from rpx_core.errors import ManifestError, ModelError
 from rpx_pose.association import suspect_unit
+from rpx_pose.layouts.trajectories import TrajectoriesOptions, open_trajectories
 from rpx_pose.trajectory_files import read_timestamps, read_trajectory
 from rpx_pose.types import Trajectory, TrajectoryPrediction
 
@@ -65,8 +66,11 @@ def test_timestamps_become_seconds():
         ("0 1 2 nan 0 0 0 1\n", "not finite"),
         ("nan 1 2 3 0 0 0 1\n", "timestamp is not finite"),
         ("2 1 2 3 0 0 0 1\n1 1 2 3 0 0 0 1\n", "not sorted: pose 1 at 1 follows one at 2"),
-        ("1 0 0 0 0 1 0 0 0 0 2 0\n", "orthonormal"),
-        ("1 0 0 0 0 1 0 0 0 0 -1 0\n", "reflection"),
+        (
+            "1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 0 0 1 0 0 0 0 2 0\n",
+            "rotation of pose 1 is not orthonormal: R·Rᵀ is off the identity by 3 .1 of 2 are no",
+        ),
+        ("1 0 0 0 0 1 0 0 0 0 -1 0\n", "pose 0 is a reflection"),
         ("1.5,0,0,0,1,0,0,0\n", "whole nanoseconds"),
         ("1,0,0,0,1\n", "line 1: 5 columns"),
     ],
@@ -112,7 +116,7 @@ def test_posed_frames_of_a_sequence_make_one_trajectory(folder):
     [
         ({"trajectory": 3}, "path of a file"),
         ({"trajectory": "nowhere.txt"}, "missing"),
-        ({"poses": []}, "list of `poses`"),
+        ({"poses": []}, "the key `trajectory`"),
         ({"trajectory": "gt.txt", "timestamps": [0.0]}, "1 timestamps for 2 poses"),
         ({"trajectory": "gt.txt", "timestamps": [1.0, 0.0]}, "not sorted"),
         ({"trajectory": "gt.txt", "timestamps": ["a", "b"]}, "timestamps"),
@@ -134,6 +138,37 @@ def test_validated_estimate_is_a_copy_with_its_pairs(task):
     assert found.trajectory.poses[0, 0, 0] == 1
 
 
+def test_a_record_without_any_trajectory_fails_and_names_the_keys(folder):
+    folder.add(id="t1", rgb=folder.image("a.png"))
+    with pytest.raises(ManifestError, match="t1: it has no trajectory: the key `trajectory`"):
+        folder.load(TASK)
+
+
+def test_frames_without_a_pose_are_left_out_of_the_trajectory(folder):
+    for number, keys in enumerate(({"pose": np.eye(4).tolist()}, {}, {"pose": np.eye(4).tolist()})):
+        folder.add(id=f"s_clean_{number}", scene="s", phase=2, **keys)
+    assert folder.load(TASK).ground_truth.timestamps.tolist() == [0, 2]
+
+
+def test_two_references_of_one_trajectory_are_both_named(tmp_path):
+    for name in ("walk_gt.txt", "walk-groundtruth.csv"):
+        (tmp_path / name).write_text(TUM)
+    with pytest.raises(ManifestError, match=r"walk-groundtruth\.csv and walk_gt\.txt.*'walk'"):
+        open_trajectories(TrajectoriesOptions(root=tmp_path), tmp_path)
+
+
+def test_an_estimate_that_leaves_out_a_part_is_noted(task):
+    bent = straight(100, np.arange(100) * 0.1)
+    bent.poses[:, 1, 3] = np.sin(np.arange(100))
+    truth, kept = sample(bent), np.r_[:40, 70:100]
+    estimate = Trajectory(bent.poses[kept], bent.timestamps[kept])
+    (aligned,) = task.align("none", [frame_of(task, truth, estimate)])
+    assert "read `coverage`" in aligned.note
+    assert aligned.prediction.covered.sum() == 72
+    (whole,) = task.align("none", [frame_of(task, truth, bent)])
+    assert whole.note is None
+
+
 @pytest.mark.parametrize("answer", [straight(3), straight(3).poses])
 def test_poses_without_timestamps_go_by_their_index(task, answer):
     found = task.validate(answer, sample(straight(3, [5, 6, 7])))
@@ -153,6 +188,20 @@ def test_other_unit_of_time_is_an_error_that_names_it(task):
 )
 def test_unit_is_guessed_from_the_time_covered(factor, unit):
     assert suspect_unit(np.arange(9.0), np.arange(9.0) * factor) == unit
+
+
+def test_far_fewer_poses_are_not_taken_for_another_unit():
+    truth = 1.6e9 + np.arange(3000) * 0.01
+    assert suspect_unit(truth, truth[0] + 50 + np.array([0.0, 10.0, 20.0])) is None
+    assert suspect_unit(truth, (truth[:300] + 2.0) * 1e9) == "nanoseconds"
+
+
+def test_times_since_1970_are_told_apart_in_errors(task):
+    truth, estimate = 1.6e9 + np.arange(3) * 0.25, 1.6e9 + 3600 + np.arange(3) * 0.25
+    with pytest.raises(ModelError, match=r"1600000000 to 1600000000\.5 s, .* from 1600003600"):
+        task.validate(straight(3, estimate), sample(straight(3, truth)))
+    with pytest.raises(ModelError, match=r"at 1600003600\.25 follows one at 1600003600\.5"):
+        task.validate(straight(3, estimate[[0, 2, 1]]), sample(straight(3, truth)))
 
 
 def test_another_clock_is_an_error_that_shows_both(task):

@@ -8,6 +8,7 @@ import pytest
 from rpx_core.contracts import Frame, Sample, Undefined
 from rpx_core.geometry import opencv_from_t265
 from rpx_core.published.stability import turn_labels
+from rpx_core.testing import values_of
 from rpx_seg.metrics.stability import LabelStability, PublishedLabelStability
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
 
@@ -42,7 +43,7 @@ def moved() -> tuple[np.ndarray, np.ndarray]:
 
 
 def ts(previous: Frame, current: Frame) -> float | None:
-    return STABLE.result(STABLE.measure(previous, current))["ts"]
+    return values_of(STABLE, STABLE.measure(previous, current))["ts"]
 
 
 def test_truth_is_stable_and_a_constant_is_not():
@@ -72,7 +73,7 @@ def test_labels_are_followed_with_the_moving_camera():
     still = frame(wide), frame(carried, shift=0.04)
     state = STABLE.measure(*still)
     assert (state.true_change, state.error, state.answered) == (0, 0, 30)
-    assert STABLE.result(state) == {"ts": None, "ts_coverage": 0.75}
+    assert values_of(STABLE, state) == {"ts": None, "ts_coverage": 0.75}
     carried[0, 0] = 99
     assert ts(frame(wide, wide), frame(carried, carried, shift=0.04)) == 1
     ignoring = STABLE.measure(frame(wide, wide), frame(carried, wide, shift=0.04))
@@ -121,7 +122,7 @@ def test_published_metric_turns_in_the_axes_of_the_tracker():
         )
         for one, pose in ((later, np.eye(4)), (mask, rolled(np.pi / 2)))
     ]
-    assert PUBLISHED.result(PUBLISHED.measure(*frames))["ts"] == 1
+    assert values_of(PUBLISHED, PUBLISHED.measure(*frames))["ts"] == 1
 
 
 def test_published_metric_without_any_label_is_undefined():

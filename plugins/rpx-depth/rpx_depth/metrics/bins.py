@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import ConfigError
 from rpx_core.state import Combine
-from rpx_depth.metrics.standard import standard_outputs
+from rpx_depth.metrics.standard import NO_ANSWER, explain, standard_outputs
 from rpx_depth.pixel_errors import DepthSums, Mask, measure_errors, standard_set
 from rpx_depth.range_bins import ROBOTICS_BINS, RangeBins, bin_masks, square_root_bins
 from rpx_depth.types import DepthGroundTruth, DepthPrediction
@@ -76,6 +76,7 @@ class DepthBins:
 
     def __init__(self, options: DepthBinsOptions) -> None:
         self._bins = _read_bins(options)
+        self._few = Undefined(f"the range has fewer than {options.min_pixels} pixels of truth")
         self.outputs: Mapping[str, Output] = MappingProxyType(_outputs(self._bins))
 
     def measure(
@@ -90,10 +91,11 @@ class DepthBins:
 
     def result(self, state: BinSums) -> ResultMap:
         """The outputs of one image, or of the pooled pixels of many."""
-        values: dict[str, float | None] = {}
+        values: dict[str, float | Undefined | None] = {}
         for name, sums in zip(self._bins.names, _unpack(state), strict=True):
             defined = self._bins.is_defined(sums.truth_pixels)
-            standard = standard_set(sums if defined else DepthSums())
+            why = NO_ANSWER if defined else self._few
+            standard = explain(standard_set(sums if defined else DepthSums()), why)
             values |= {f"{metric}_{name}": standard[metric] for metric in REPORTED}
             values[f"truth_pixels_{name}"] = sums.truth_pixels
         return values

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from rpx_core.contracts import Output, ResultMap
+from rpx_core.contracts import Output, ResultMap, Undefined
 from rpx_depth.pixel_errors import DepthSums, standard_set
 
+NO_ANSWER = Undefined("nothing with a true depth is answered")
 PLAUSIBLE_RATIO = (0.1, 10.0)
 """Between millimetres and metres lies a factor 1000, between 1/1000 and 1/256 of a unit 3.9."""
 
@@ -41,7 +43,12 @@ def standard_values(sums: DepthSums) -> ResultMap:
     """The standard set and the scale ratio exp(mean d), from sums over any number of images."""
     pixels = int(sums.pixels)
     ratio = math.exp(float(sums.log_signed) / pixels) if pixels else None
-    return {**standard_set(sums), "scale_ratio": ratio}
+    return explain({**standard_set(sums), "scale_ratio": ratio}, NO_ANSWER)
+
+
+def explain(values: Mapping[str, float | None], why: Undefined) -> ResultMap:
+    """The values, with one reason for all that are undefined."""
+    return {name: why if value is None else value for name, value in values.items()}
 
 
 def _error(summary: str, unit: str = "") -> Output:

@@ -9,7 +9,7 @@ import numpy as np
 from rpx_core.contracts import Model, Runtime, Sample
 from rpx_core.models import describe
 from rpx_depth.inputs import query_points
-from rpx_depth.models import ground_plane, mean_depth, stereo_sgbm
+from rpx_depth.models import ground_plane, mean_depth, standing_objects, stereo_sgbm
 from rpx_depth.points import sample_depth
 from rpx_depth.types import SparseDepthPrediction
 
@@ -48,6 +48,13 @@ def load_mean_depth(options: mean_depth.MeanDepthOptions, runtime: Runtime) -> A
 def load_ground_plane(options: ground_plane.GroundPlaneOptions, runtime: Runtime) -> AtPoints:
     """The depth of the plane at every point."""
     return AtPoints(ground_plane.load(options, runtime))
+
+
+def load_standing_objects(
+    options: standing_objects.StandingObjectsOptions, runtime: Runtime
+) -> AtPoints:
+    """Plane and figures, read at the points."""
+    return AtPoints(standing_objects.load(options, runtime))
 
 
 def load_stereo_sgbm(options: stereo_sgbm.StereoSgbmOptions, runtime: Runtime) -> AtPoints:

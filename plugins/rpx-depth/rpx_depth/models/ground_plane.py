@@ -49,22 +49,29 @@ class GroundPlane:
         return [self._predict(sample) for sample in batch]
 
     def _predict(self, sample: Sample) -> DepthPrediction:
-        height, width = image_size(sample)
-        focal, centre = self._vertical_camera(sample, height, width)
-        pitch = math.radians(self._options.pitch_deg)
-        # A ray (x, y, 1) goes down by y cos + sin per metre of depth, whatever x is.
-        slope = (np.arange(height) - centre) / focal * math.cos(pitch) + math.sin(pitch)
-        steepest = self._options.height_m / self._options.far_m
-        rows = self._options.height_m / np.maximum(slope, steepest)
-        depth: NDArray[np.float32] = np.repeat(rows[:, None], width, axis=1).astype(np.float32)
-        return DepthPrediction(depth)
+        _, width = image_size(sample)
+        return DepthPrediction(np.repeat(plane_depths(sample, self._options)[:, None], width, 1))
 
-    def _vertical_camera(self, sample: Sample, height: int, width: int) -> tuple[float, float]:
-        """Focal length and principal row in pixels."""
-        if sample.intrinsics is not None:
-            return float(sample.intrinsics[1, 1]), float(sample.intrinsics[1, 2])
-        focal = width / 2 / math.tan(math.radians(self._options.fov_deg) / 2)
-        return focal, (height - 1) / 2
+
+def plane_depths(sample: Sample, options: GroundPlaneOptions) -> NDArray[np.float32]:
+    """The plane's depth (H,) in metres at each row of the image."""
+    height, width = image_size(sample)
+    focal, centre = _vertical_camera(sample, height, width, options.fov_deg)
+    pitch = math.radians(options.pitch_deg)
+    # A ray (x, y, 1) goes down by y cos + sin per metre of depth, whatever x is.
+    slope = (np.arange(height) - centre) / focal * math.cos(pitch) + math.sin(pitch)
+    steepest = options.height_m / options.far_m
+    rows: NDArray[np.float32] = (options.height_m / np.maximum(slope, steepest)).astype(np.float32)
+    return rows
+
+
+def _vertical_camera(
+    sample: Sample, height: int, width: int, fov_deg: float
+) -> tuple[float, float]:
+    """Focal length and principal row in pixels."""
+    if sample.intrinsics is not None:
+        return float(sample.intrinsics[1, 1]), float(sample.intrinsics[1, 2])
+    return width / 2 / math.tan(math.radians(fov_deg) / 2), (height - 1) / 2
 
 
 def load(options: GroundPlaneOptions, runtime: Runtime) -> GroundPlane:

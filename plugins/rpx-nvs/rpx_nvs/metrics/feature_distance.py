@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Cat, Sum
 from rpx_nvs.colours import to_unit
 from rpx_nvs.feature_distances import frechet_distance, kernel_distance
 from rpx_nvs.perceptual.features import FeatureNetwork
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
+_FEW = Undefined("there are fewer than two images")
 Describe = Callable[[NDArray[np.float64]], NDArray[np.float32]]
 
 
@@ -102,9 +103,11 @@ class FeatureDistance:
 
     def result(self, state: FeatureSets) -> ResultMap:
         """Both distances of the sets."""
+        fid = frechet_distance(state.predicted, state.true)
+        kid = kernel_distance(state.predicted, state.true)
         return {
-            "fid": frechet_distance(state.predicted, state.true),
-            "kid": kernel_distance(state.predicted, state.true),
+            "fid": _FEW if fid is None else fid,
+            "kid": _FEW if kid is None else kid,
             "features": float(state.true.shape[1]),
         }
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
+from rpx_core.errors import MetricError
 from rpx_core.state import Sum
 from rpx_nvs.colours import to_unit
 from rpx_nvs.perceptual.network import SMALLEST, PerceptualDistance
@@ -58,6 +59,7 @@ class Lpips:
         # Loaded when first needed: reports build metrics too, where there may be no weights.
         self._load = load
         self._distance: PerceptualDistance | None = None
+        self._failure: MetricError | None = None
 
     def measure(
         self,
@@ -69,11 +71,21 @@ class Lpips:
         undefined = why_not_whole(truth, SMALLEST)
         if undefined is not None:
             return undefined
-        if self._distance is None:
-            self._distance = self._load()
-        distance = self._distance.measure(to_unit(prediction.rgb), to_unit(truth.rgb))
-        return DistanceSums(1, distance)
+        network = self._network()
+        return DistanceSums(1, network.measure(to_unit(prediction.rgb), to_unit(truth.rgb)))
 
     def result(self, state: DistanceSums) -> ResultMap:
         """The distance of one image, or the mean over many."""
         return {"lpips_alex": float(state.distance) / int(state.images)}
+
+    def _network(self) -> PerceptualDistance:
+        """The distance, loaded once; what failed once is not tried again for every sample."""
+        if self._failure is not None:
+            raise MetricError(self._failure.message, hint=self._failure.hint)
+        if self._distance is None:
+            try:
+                self._distance = self._load()
+            except MetricError as error:
+                self._failure = error
+                raise
+        return self._distance

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from rpx_core.contracts import Output, ResultMap, Sample, Unit
 from rpx_core.state import Sum
-from rpx_nvs.global_similarity import capped_psnr, global_ssim
+from rpx_nvs.global_similarity import global_ssim, published_psnr
 from rpx_nvs.types import NovelViewSynthesisGroundTruth, NovelViewSynthesisPrediction
 
 
@@ -25,7 +25,8 @@ class PublishedSums:
 class Published:
     """What the RPX benchmark toolkit calls psnr and ssim, for comparing with its numbers.
 
-    psnr_cap100 is PSNR with peak 255, and 100 dB for equal images, so means depend on that cap.
+    psnr_equal100 is PSNR with peak 255, and 100 dB for equal images, which are below nearly equal
+    ones then (a single level off in 640x480 is 108 dB): no cap, and no best value.
     ssim_global is the SSIM formula over the whole image as one window, all channels together: it
     sees no structure, and is far above SSIM (0.957 where SSIM is 0.743). Over whole images
     (H, W, 3), masks are ignored; never undefined. Both: higher is better, averaged over images.
@@ -36,10 +37,10 @@ class Published:
     State: ClassVar[type] = PublishedSums
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            "psnr_cap100": Output(
+            "psnr_equal100": Output(
                 better="higher", unit="dB",
                 aggregates=("sample", "sample_median", "group"),
-                summary="PSNR with peak 255, 100 for equal images",
+                summary="PSNR with peak 255, 100 dB where images are equal",
             ),
             "ssim_global": Output(
                 better="higher", best=1.0, worst=-1.0,
@@ -57,12 +58,12 @@ class Published:
     ) -> PublishedSums:
         """Both values of one image."""
         images = (prediction.rgb, truth.rgb)
-        return PublishedSums(1, capped_psnr(*images), global_ssim(*images))
+        return PublishedSums(1, published_psnr(*images), global_ssim(*images))
 
     def result(self, state: PublishedSums) -> ResultMap:
         """The values of one image, or the means over many."""
         images = int(state.images)
         return {
-            "psnr_cap100": float(state.psnr) / images,
+            "psnr_equal100": float(state.psnr) / images,
             "ssim_global": float(state.ssim) / images,
         }

@@ -12,7 +12,7 @@ import numpy as np
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_nvs.colours import LEVELS, to_levels
-from rpx_nvs.regions import ENDINGS, regions_of
+from rpx_nvs.regions import ENDINGS, regions_of, why_no_part
 from rpx_nvs.structural_similarity import UNIFORM_7, WANG, Window, similarity_map
 from rpx_nvs.types import (
     NovelViewSynthesisGroundTruth,
@@ -60,8 +60,9 @@ class WindowedSimilarity:
         """Mean similarity of one image, or of the pooled windows of many."""
         whole, *_ = self.outputs
         parts = zip(ENDINGS, state.windows, state.similarity, strict=True)
+        missing = why_no_part(int(sum(state.windows[1:])))
         values = {
-            f"{whole}{ending}": float(similarity) / int(windows) if windows else None
+            f"{whole}{ending}": float(similarity) / int(windows) if windows else missing
             for ending, windows, similarity in parts
         }
         return {name: values[name] for name in self.outputs}

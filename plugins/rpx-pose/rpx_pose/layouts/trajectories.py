@@ -48,7 +48,20 @@ def open_trajectories(options: TrajectoriesOptions, cache: Path) -> Manifest:
             f"{', '.join(options.references)} before {', '.join(_ENDINGS)} were expected",
             hint="--set references='[\"_truth\"]' names others",
         )
+    _check_ids(records)
     return build_manifest({"name": root.name, "task": "trajectory"}, records, root=root)
+
+
+def _check_ids(records: list[dict[str, Any]]) -> None:
+    first: dict[str, str] = {}
+    for record in records:
+        other = first.setdefault(record["id"], record["trajectory"])
+        if other != record["trajectory"]:
+            raise ManifestError(
+                f"{other} and {record['trajectory']} are both references of {record['id']!r}",
+                hint="rename one, or say which ending is a reference: "
+                "--set references='[\"_groundtruth\"]'",
+            )
 
 
 def _record(name: str, names: set[str], options: TrajectoriesOptions) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import MetricError
 from rpx_core.state import Cat, Sum
 from rpx_pose.metrics.statistics import statistics_of, statistics_outputs
@@ -22,26 +22,33 @@ from rpx_pose.trajectory_errors import (
 )
 from rpx_pose.types import Trajectory, TrajectoryPrediction
 
+FEWEST_POSES = 3
+TOO_FEW = Undefined(f"fewer than {FEWEST_POSES} poses are associated with the truth")
+_STILL = Undefined("no scale can be fitted: one side does not move")
+_OPEN = Undefined("a path is one line or one place, which leaves the rotation of an alignment free")
+
 
 @dataclass(frozen=True)
 class AbsoluteErrors:
     """Errors (n,) of associated poses, and sums over trajectories.
 
-    `scale` adds fitted scales; `ambiguous` counts those of the `aligned` trajectories whose
-    alignment leaves a rotation open, which have no `rotation_deg`. `associated` of `shorter`
-    poses found another, and `covered` of `lasting` seconds of the truth lie between the first and
-    the last of them (poses instead of seconds, without timestamps).
+    `few` counts trajectories with too few associated poses. `scale` adds fitted scales;
+    `ambiguous` counts those of the `aligned` trajectories whose alignment leaves a rotation open,
+    which have no `rotation_deg`. `associated` of `shorter` poses found another, and `covered` of
+    `expected` poses of the truth have one of these nearby.
     """
 
     translation_m: Cat
     rotation_deg: Cat
+    trajectories: Sum
+    few: Sum
     aligned: Sum
     scale: Sum
     ambiguous: Sum
     associated: Sum
     shorter: Sum
     covered: Sum
-    lasting: Sum
+    expected: Sum
 
 
 class AbsoluteError:
@@ -49,19 +56,20 @@ class AbsoluteError:
 
     {rmse,mean,median,std,min,max}_m of |s·R·p + t - g| over positions p and g ·
     rotation_{rmse,...}_deg of the angle between R·P and G · scale the fitted s · coverage share of
-    the truth's duration between its first and last associated pose, and associated share of the
-    shorter trajectory's poses with one of the other: 0 to 1, higher is better · ambiguous share of
-    trajectories that move along one line or not at all. Errors: 0 is best, no upper end. std
-    divides by n.
+    the truth's poses with an associated one nearby (`rpx_pose.association`), and associated share
+    of the shorter trajectory's poses with one of the other: 0 to 1, higher is better · poses how
+    many the errors are of · ambiguous share of trajectories that move along one line or not at
+    all. Errors: 0 is best, no upper end. std divides by n.
 
     ate-none uses the poses as they are, ate-origin makes the first ones coincide, ate-se3 fits R
-    and t, ate-sim3 s, R and t (Umeyama, over positions). Undefined where nothing is associated;
-    ate-sim3 where either side does not move, since its scale would be any; rotations where the
-    trajectory is ambiguous, for the rotation about its line is free. `sample` averages
-    trajectories, as published tables do; `pooled` is over all their poses.
+    and t, ate-sim3 s, R and t (Umeyama, over positions). Errors are undefined where fewer than 3
+    poses are associated, which an alignment brings to 0; ate-sim3 where either side does not move,
+    since its scale would be any; rotations where the trajectory is ambiguous, for the rotation
+    about its line is free. `sample` averages trajectories, as published tables do; `pooled` is
+    over all their poses.
 
-    Traps: more freedom makes a smaller error, so never compare different alignments. Unanswered
-    poses are left out: read coverage. KITTI's drift per metre is another metric.
+    Traps: more freedom makes a smaller error, so never compare different alignments. Where
+    tracking is lost there is no error: read coverage. KITTI's drift per metre is another metric.
     Source: Sturm et al. 2012; Zhang and Scaramuzza 2018.
     """
 
@@ -78,11 +86,15 @@ class AbsoluteError:
             ),
             "coverage": Output(
                 better="higher", best=1.0, worst=0.0,
-                summary="duration of the truth between its first and last associated pose",
+                summary="poses of the truth with an associated one nearby in time",
             ),
             "associated": Output(
                 better="higher", best=1.0, worst=0.0,
                 summary="poses of the shorter trajectory with one of the other",
+            ),
+            "poses": Output(
+                better=None, unit="poses", aggregates=("sample", "sample_median"),
+                summary="associated poses, which the errors are of",
             ),
             "ambiguous": Output(
                 better=None, aggregates=("sample",),
@@ -96,36 +108,42 @@ class AbsoluteError:
     ) -> AbsoluteErrors:
         """The errors of one trajectory; none, but its coverage, where it cannot be aligned."""
         true, estimate = associated_poses(sample, truth, prediction)
-        fitted = align_estimate(true, estimate, self.alignment)
+        few = len(true) < FEWEST_POSES
+        fitted = None if few else align_estimate(true, estimate, self.alignment)
         if fitted is None:
             translation, rotation = np.zeros(0), np.zeros(0)
         else:
             errors = absolute_errors(true, apply_alignment(estimate, fitted))
             translation, rotation = errors.translation_m, errors.rotation_deg
         ambiguous = fitted is not None and fitted.is_ambiguous
-        covered, lasting = _durations(truth, prediction)
+        covered = prediction.covered
         return AbsoluteErrors(
             translation_m=translation,
             rotation_deg=rotation[: 0 if ambiguous else None],
+            trajectories=1,
+            few=int(few),
             aligned=int(fitted is not None),
             scale=fitted.scale if fitted is not None else 0.0,
             ambiguous=int(ambiguous),
             associated=len(true),
             shorter=min(len(truth), len(prediction.trajectory)),
-            covered=covered,
-            lasting=lasting,
+            covered=len(true) if covered is None else int(np.count_nonzero(covered)),
+            expected=len(truth),
         )
 
     def result(self, state: AbsoluteErrors) -> ResultMap:
         """The statistics of one trajectory, or of the pooled poses of many."""
-        aligned = int(state.aligned)
+        aligned, associated = int(state.aligned), int(state.associated)
+        none = TOO_FEW if int(state.few) == int(state.trajectories) else _STILL
+        turned = _OPEN if aligned else none
         return {
-            **statistics_of(np.asarray(state.translation_m), "", "_m"),
-            **statistics_of(np.asarray(state.rotation_deg), "rotation_", "_deg"),
-            "scale": float(state.scale) / aligned if aligned else None,
-            "coverage": float(state.covered) / float(state.lasting) if state.lasting else None,
-            "associated": int(state.associated) / int(state.shorter),
-            "ambiguous": int(state.ambiguous) / aligned if aligned else None,
+            **statistics_of(np.asarray(state.translation_m), "", "_m", without=none),
+            **statistics_of(np.asarray(state.rotation_deg), "rotation_", "_deg", without=turned),
+            "scale": float(state.scale) / aligned if aligned else none,
+            "coverage": int(state.covered) / int(state.expected),
+            "associated": associated / int(state.shorter),
+            "poses": associated / int(state.trajectories),
+            "ambiguous": int(state.ambiguous) / aligned if aligned else none,
         }
 
 
@@ -161,14 +179,3 @@ def associated_poses(
             hint="pass predictions through the task's validate()",
         )
     return truth.poses[prediction.truth_indices], prediction.trajectory.poses[prediction.indices]
-
-
-def _durations(truth: Trajectory, prediction: TrajectoryPrediction) -> tuple[float, float]:
-    """The truth's duration between its first and last associated pose, and all of it."""
-    stamps = truth.timestamps
-    if stamps is None:
-        stamps = np.arange(len(truth), dtype=np.float64)
-    found = prediction.truth_indices
-    if found is None or not len(found):
-        return 0.0, float(stamps[-1] - stamps[0])
-    return float(stamps[found.max()] - stamps[found.min()]), float(stamps[-1] - stamps[0])

@@ -20,6 +20,8 @@ from rpx_pose.types import KeypointCorrespondenceGroundTruth, KeypointCorrespond
 
 AUC_PX = (3, 5, 10)
 ACCURACY_PX = (1, 3, 5)
+_NO_MATCHES = Undefined("there are no matches")
+_NONE_FITTED = Undefined("no homography fits the matches")
 
 Counts = Annotated[NDArray[np.int64], Combine.SUM]
 
@@ -120,11 +122,11 @@ class HomographyAccuracy:
         errors = np.asarray(state.corner_px)
         finite = np.sort(errors[np.isfinite(errors)])
         accuracy = {
-            f"mma_{px}px": int(count) / int(state.predictions) if state.predictions else None
+            f"mma_{px}px": int(count) / int(state.predictions) if state.predictions else _NO_MATCHES
             for px, count in zip(ACCURACY_PX, state.accurate, strict=True)
         }
         return {
-            "corner_error_px": float(finite.mean()) if finite.size else None,
+            "corner_error_px": float(finite.mean()) if finite.size else _NONE_FITTED,
             **{f"corner_auc{px}": auc_trapezoid(errors, px) for px in AUC_PX},
             **{f"corner_within{px}px": float((errors <= px).mean()) for px in AUC_PX},
             **accuracy,

@@ -17,6 +17,9 @@ from rpx_pose.matching import GATE_PX, TrueMatches, judge_matches
 from rpx_pose.types import KeypointCorrespondenceGroundTruth, KeypointCorrespondencePrediction
 
 THRESHOLDS_PX = (1, 3, 5)
+NONE_VISIBLE = Undefined("no true point is visible")
+_NONE_JUDGED = Undefined("no match starts near a true point")
+_NONE_MATCHED = Undefined("no true point is matched")
 
 Counts = Annotated[NDArray[np.int64], Combine.SUM]
 
@@ -124,10 +127,10 @@ class KeypointMatches:
         pck = {f"pck_{limit}px": state.recalled[i] for i, limit in enumerate(THRESHOLDS_PX)}
         right = {f"precision_{limit}px": state.right[i] for i, limit in enumerate(THRESHOLDS_PX)}
         return {
-            **{name: _ratio(count, state.visible) for name, count in pck.items()},
-            **{name: _ratio(count, state.judged) for name, count in right.items()},
-            "matched": _ratio(state.matched, state.visible),
-            "mean_error_px": _ratio(state.error_px, state.matched),
+            **{name: _ratio(count, state.visible, NONE_VISIBLE) for name, count in pck.items()},
+            **{name: _ratio(count, state.judged, _NONE_JUDGED) for name, count in right.items()},
+            "matched": _ratio(state.matched, state.visible, NONE_VISIBLE),
+            "mean_error_px": _ratio(state.error_px, state.matched, _NONE_MATCHED),
             "matches": int(state.predictions),
             "judged_matches": int(state.judged),
         }
@@ -137,5 +140,5 @@ def _within(errors: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.array([np.count_nonzero(errors <= limit) for limit in THRESHOLDS_PX], np.int64)
 
 
-def _ratio(part: float, whole: int) -> float | None:
-    return float(part) / int(whole) if whole else None
+def _ratio(part: float, whole: int, without: Undefined) -> float | Undefined:
+    return float(part) / int(whole) if whole else without

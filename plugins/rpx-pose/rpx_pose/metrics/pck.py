@@ -13,6 +13,7 @@ from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import MetricError
 from rpx_core.state import Sum
 from rpx_pose.matching import GATE_PX, TrueMatches, judge_matches
+from rpx_pose.metrics.matches import NONE_VISIBLE
 from rpx_pose.pck import count_correct, extent, relative_threshold
 from rpx_pose.types import KeypointCorrespondenceGroundTruth, KeypointCorrespondencePrediction
 
@@ -77,7 +78,7 @@ class RelativePck:
         """Counts over one pair of images, undefined where there is no threshold."""
         true = TrueMatches(truth.points0, truth.points1, truth.visible())
         if not true.visible.any():
-            return Undefined("no true point is visible")
+            return NONE_VISIBLE
         if self._options.normaliser == "points":
             width, height = extent(true.points1[true.visible])
         else:

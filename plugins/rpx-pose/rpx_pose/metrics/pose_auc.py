@@ -12,7 +12,7 @@ import numpy as np
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Cat, Sum
 from rpx_pose.auc import auc_exact, auc_grid, auc_trapezoid, mean_average_accuracy
-from rpx_pose.metrics.pose_errors import PoseErrorOptions, measure_pair
+from rpx_pose.metrics.pose_errors import NO_DIRECTION, PoseErrorOptions, measure_pair
 from rpx_pose.types import RelativePoseGroundTruth, RelativePosePrediction
 
 THRESHOLDS = (5, 10, 20)
@@ -44,7 +44,8 @@ class PoseAuc:
 
     auc{5,10,20}_{trapezoid,exact,grid} and maa10 as `rpx_pose.auc` defines them: 0 to 1, higher is
     better. Over all pairs whose truth moves at least `shortest_m`; the others are undefined. A
-    pair without a pose has an infinite error and stays in the denominator; no_pose counts them.
+    pair without a pose has an infinite error and stays in the denominator, if its truth moves;
+    no_pose counts these.
     The published `auc_5deg`, ... are `auc5_grid`, ...
 
     Traps: the definitions differ by several points, so compare equal ones. An AUC of a part of
@@ -78,7 +79,7 @@ class PoseAuc:
         """The error of one pair, undefined where the truth has no direction."""
         errors = measure_pair(truth, prediction, self._options.shortest_m)
         if not errors.has_direction[0]:
-            return Undefined("the true translation is too short to have a direction")
+            return NO_DIRECTION
         if prediction.rotation is None:
             return ErrorList(np.array([np.inf]), 1)
         return ErrorList(errors.max_deg(self._options.direction), 0)

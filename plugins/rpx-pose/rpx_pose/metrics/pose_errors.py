@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Aggregate, Output, ResultMap, Sample, Unit
+from rpx_core.contracts import Aggregate, Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_pose.relative_errors import (
     LARGEST_DEG,
@@ -20,8 +20,11 @@ from rpx_pose.relative_errors import (
     RelativePoses,
     measure_pose_errors,
 )
+from rpx_pose.rotations import unit_vector
 from rpx_pose.types import RelativePoseGroundTruth, RelativePosePrediction
 
+NO_DIRECTION = Undefined("the true translation is too short to have a direction")
+_NO_METRES = Undefined("there is no answer in metres")
 AVERAGES: tuple[Aggregate, ...] = ("sample", "sample_median", "group")
 """The sums pool to the mean of samples, so `pooled` would say the same again."""
 
@@ -74,8 +77,9 @@ class RelativePoseErrors:
     best, lower is better.
 
     A pair without an answer counts with the largest error, 180° (folded: 90°), as does the
-    direction of a predicted translation of zero: leaving hard pairs out never helps. Where the
-    truth moves less than `shortest_m`, direction and maximum are undefined; the published metric
+    direction of a predicted translation of zero (below 1e-9 m, if in metres): leaving hard pairs
+    out never helps. Where the truth moves less than `shortest_m`, direction and maximum are
+    undefined, whether there is an answer or not, and the rotation counts; the published metric
     says 180° there. translation_error_m is undefined without an answer in metres.
     Source: the published RPX metrics of the same names.
 
@@ -131,10 +135,10 @@ class RelativePoseErrors:
         """The errors of one pair, or their means over many."""
         return {
             "rotation_error_deg": _mean(state.rotation_deg, state.pairs),
-            "translation_angular_deg": _mean(state.direction_deg, state.directed),
-            "translation_angular_folded_deg": _mean(state.folded_deg, state.directed),
-            "pose_error_max_deg": _mean(state.max_deg, state.directed),
-            "translation_error_m": _mean(state.translation_m, state.scaled),
+            "translation_angular_deg": _mean(state.direction_deg, state.directed, NO_DIRECTION),
+            "translation_angular_folded_deg": _mean(state.folded_deg, state.directed, NO_DIRECTION),
+            "pose_error_max_deg": _mean(state.max_deg, state.directed, NO_DIRECTION),
+            "translation_error_m": _mean(state.translation_m, state.scaled, _NO_METRES),
             "coverage": _mean(state.answered, state.pairs),
         }
 
@@ -147,6 +151,9 @@ def measure_pair(
     found = rotation is not None and translation is not None
     if rotation is None or translation is None:
         rotation, translation = np.eye(3), np.zeros(3)
+    elif not prediction.scale_known:
+        # Its length means nothing: what is short in no unit still has a direction.
+        translation = unit_vector(translation)
     return measure_pose_errors(
         RelativePoses(truth.rotation[None], truth.translation[None]),
         RelativePoses(rotation[None], translation[None], np.array([found])),
@@ -154,5 +161,5 @@ def measure_pair(
     )
 
 
-def _mean(total: float, count: int) -> float | None:
-    return float(total) / int(count) if count else None
+def _mean(total: float, count: int, without: Undefined | None = None) -> float | Undefined | None:
+    return float(total) / int(count) if count else without

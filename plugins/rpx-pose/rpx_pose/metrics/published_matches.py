@@ -12,9 +12,11 @@ import numpy as np
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.state import Sum
 from rpx_pose.matching import TrueMatches, published_errors
+from rpx_pose.metrics.matches import NONE_VISIBLE
 from rpx_pose.types import KeypointCorrespondenceGroundTruth, KeypointCorrespondencePrediction
 
 THRESHOLD_PX = 3.0
+_NONE = Undefined("there are no matches")
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class PublishedMatches:
         """Counts over one pair of images, undefined without visible points."""
         visible = truth.visible()
         if not visible.any():
-            return Undefined("no true point is visible")
+            return NONE_VISIBLE
         true = TrueMatches(truth.points0, truth.points1, visible)
         errors = published_errors(true, prediction.points0, prediction.points1)
         finite = errors[np.isfinite(errors)]
@@ -80,7 +82,7 @@ class PublishedMatches:
 
     def result(self, state: PublishedCounts) -> ResultMap:
         """Both outputs for one pair of images, or for the pooled points of many."""
-        error = float(state.error_px) / int(state.answered) if state.answered else None
+        error = float(state.error_px) / int(state.answered) if state.answered else _NONE
         return {
             "keypoint_acc": int(state.right) / int(state.points),
             "mean_match_error": error,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
 from rpx_core.errors import ConfigError
 from rpx_core.state import Cat
-from rpx_pose.metrics.absolute import associated_poses
+from rpx_pose.metrics.absolute import FEWEST_POSES, TOO_FEW, associated_poses
 from rpx_pose.metrics.statistics import statistics_of, statistics_outputs
 from rpx_pose.trajectory_errors import (
     Floats,
@@ -57,8 +57,9 @@ class RelativeError:
 
     {rmse,mean,median,std,min,max}_m of E's translation and rotation_{...}_deg of its angle, over
     steps from i to j = i + delta poses, or along delta metres of path. 0 is best, lower is better.
-    No rigid alignment changes it. Undefined where the trajectory has no step of that length, and
-    with a fitted scale where that is undefined. `sample` averages trajectories, `pooled` steps.
+    No rigid alignment changes it. Undefined with fewer than 3 associated poses, where there is no
+    step of that length, and with a fitted scale where that is undefined. `sample` averages
+    trajectories, `pooled` steps.
 
     Traps: the delta decides the number, so compare equal ones. Poses that are missing make steps
     of `frames` longer. Source: Sturm et al. 2012.
@@ -87,6 +88,8 @@ class RelativeError:
     ) -> StepErrors | Undefined:
         """The errors of one trajectory's steps, undefined where it has none."""
         true, estimate = associated_poses(sample, truth, prediction)
+        if len(true) < FEWEST_POSES:
+            return TOO_FEW
         if self._options.scale == "fitted":
             fitted = align_estimate(true, estimate, "sim3")
             if fitted is None:

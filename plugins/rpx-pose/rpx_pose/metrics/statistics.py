@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.contracts import Output
+from rpx_core.contracts import Output, Undefined
 
 _SUMMARIES = {
     "rmse": "root of the mean square of {what}",
@@ -30,11 +30,11 @@ def statistics_outputs(prefix: str, unit: str, suffix: str, what: str) -> dict[s
 
 
 def statistics_of(
-    errors: NDArray[np.float64], prefix: str, suffix: str
-) -> Mapping[str, float | None]:
-    """The statistics of errors (n,), each None without any; in any order the same bits."""
+    errors: NDArray[np.float64], prefix: str, suffix: str, *, without: Undefined | None = None
+) -> Mapping[str, float | Undefined | None]:
+    """The statistics of errors (n,), `without` any what is given; in any order the same bits."""
     if not errors.size:
-        return {f"{prefix}{name}{suffix}": None for name in _SUMMARIES}
+        return {f"{prefix}{name}{suffix}": without for name in _SUMMARIES}
     values = np.sort(errors)
     found = (
         float(np.sqrt(np.mean(values * values))),

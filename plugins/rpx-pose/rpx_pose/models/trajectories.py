@@ -24,7 +24,7 @@ class StaticTrajectory:
         return [self._stand(sample) for sample in batch]
 
     def _stand(self, sample: Sample) -> Trajectory:
-        stamps = _query(sample).timestamps
+        stamps = trajectory_query(sample).timestamps
         return Trajectory(np.tile(np.eye(4), (len(stamps), 1, 1)), stamps)
 
 
@@ -41,7 +41,7 @@ class ListedEstimate:
         return [self._look_up(sample) for sample in batch]
 
     def _look_up(self, sample: Sample) -> Trajectory:
-        estimate = _query(sample).estimate
+        estimate = trajectory_query(sample).estimate
         if estimate is None:
             raise ModelError(f"sample {sample.id}: its record lists no `estimate`")
         return estimate
@@ -57,7 +57,8 @@ def load_listed(options: None, runtime: Runtime) -> ListedEstimate:
     return ListedEstimate()
 
 
-def _query(sample: Sample) -> TrajectoryQuery:
+def trajectory_query(sample: Sample) -> TrajectoryQuery:
+    """The timestamps that a sample asks for, and its listed estimate."""
     if not isinstance(sample.query, TrajectoryQuery):
         raise ModelError(f"sample {sample.id}: a trajectory's timestamps were expected as query")
     return sample.query

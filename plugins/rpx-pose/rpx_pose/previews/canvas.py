@@ -22,6 +22,7 @@ UNKNOWN: Colour = (150, 150, 150)
 INK: Colour = (40, 40, 40)
 PAPER: Colour = (255, 255, 255)
 
+TEXT_PX = 16
 _LARGEST_SIDE = 800
 _FAR = 1e5
 """Pixels beyond which Pillow's integers would overflow."""
@@ -67,9 +68,16 @@ class Canvas:
 
     def text(self, x: float, y: float, text: str, *, colour: Colour = INK) -> None:
         """Text with its upper left corner at a place, on a light ground where colour is dark."""
+        from PIL import ImageFont
+
         (place,) = self._places(np.array([[x, y]]))
         self._draw.text(
-            place, text, fill=colour, stroke_width=1, stroke_fill=PAPER if colour == INK else INK
+            place,
+            text,
+            fill=colour,
+            font=ImageFont.load_default(TEXT_PX),
+            stroke_width=1,
+            stroke_fill=PAPER if colour == INK else INK,
         )
 
     def pixels(self) -> Pixels:

@@ -96,7 +96,11 @@ def _clip(line: Floats, image: Pixels) -> Floats | None:
 
 
 def _grid(image: Pixels) -> Floats:
+    """Points in rows and columns that slant, so that no two share a line when cameras move along
+    either.
+    """
     height, width = image.shape[:2]
-    x = (np.arange(COLUMNS) + 0.5) * width / COLUMNS
-    y = (np.arange(ROWS) + 0.5) * height / ROWS
-    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    row, column = (index.ravel() for index in np.mgrid[:ROWS, :COLUMNS])
+    x = (column + (row + 0.5) / ROWS) * width / COLUMNS
+    y = (row + (column + 0.5) / COLUMNS) * height / ROWS
+    return np.column_stack([x, y])

@@ -134,8 +134,8 @@ def load_relative_pose(record: Record, files: Files) -> RelativePoseGroundTruth 
     """inv(A)·B of the camera-to-world poses `pose_a` and `pose_b`, or None without both."""
     if not (record.has("pose_a") and record.has("pose_b")):
         return None
-    world_from_a = load_pose(record.assets["pose_a"], record, files)
-    world_from_b = load_pose(record.assets["pose_b"], record, files)
+    world_from_a = load_pose(record.assets["pose_a"], record, files, key="pose_a")
+    world_from_b = load_pose(record.assets["pose_b"], record, files, key="pose_b")
     a_from_b = relate(world_from_a, world_from_b)
     return RelativePoseGroundTruth(a_from_b[:3, :3], a_from_b[:3, 3])
 

@@ -17,8 +17,16 @@ from rpx_pose.association import Association, associate, suspect_unit
 from rpx_pose.previews.paths import draw_paths
 from rpx_pose.storage import encode_npz
 from rpx_pose.trajectory_errors import align_estimate
-from rpx_pose.trajectory_files import check_trajectory, read_timestamps, read_trajectory
+from rpx_pose.trajectory_files import (
+    check_trajectory,
+    read_timestamps,
+    read_trajectory,
+    show_time,
+)
 from rpx_pose.types import Trajectory, TrajectoryPrediction, TrajectoryQuery
+
+_MOSTLY = 0.9
+"""Coverage below which the report warns."""
 
 
 class TrajectoryOptions(BaseModel):
@@ -52,7 +60,11 @@ class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
     def arrange(self, records: Sequence[Record], files: Files) -> Sequence[Record]:
         """Listed trajectories, then the one that the other frames make, named as the sequence."""
         listed = [record for record in records if _is_listed(record)]
-        frames = [record for record in records if not _is_listed(record) and record.has("pose")]
+        others = [record for record in records if not _is_listed(record)]
+        # Some frames may lack a pose; a sequence without any is a sample that fails to load.
+        frames = [record for record in others if record.has("pose")]
+        if not listed:
+            frames = frames or others
         return [*listed, *([_join(frames)] if frames else [])]
 
     def load(self, record: Record, files: Files) -> Sample:
@@ -75,14 +87,15 @@ class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
         name = f"sample {sample.id}: the prediction"
         check_trajectory(trajectory, name=name, error=ModelError)
         found = self._associate(sample.ground_truth, trajectory, sample)
-        return TrajectoryPrediction(trajectory, found.truth_indices, found.indices)
+        return TrajectoryPrediction(trajectory, found.truth_indices, found.indices, found.covered)
 
     def align(
         self, method: str, frames: Sequence[Frame]
     ) -> Sequence[Aligned[TrajectoryPrediction] | None]:
         """The estimates as they are, for every metric aligns by itself and has that in its name.
 
-        A note where no alignment would be unique: along a line, the rotation about it is free.
+        A note where the estimate leaves much of the truth out, or no alignment would be unique:
+        along a line, the rotation about it is free.
         """
         return [
             Aligned(frame.prediction, note=_doubt(frame.truth, frame.prediction))
@@ -95,7 +108,10 @@ class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
         return TrajectoryPrediction(truth)
 
     def preview(self, frame: Frame) -> Sequence[Picture]:
-        """Both paths, seen along their narrowest direction, after the best rigid motion."""
+        """Both paths, seen along their narrowest direction, after the best rigid motion.
+
+        The estimate is not drawn where it has no pose near the truth's.
+        """
         return draw_paths(frame.truth, frame.prediction)
 
     def write_prediction(self, prediction: TrajectoryPrediction) -> bytes:
@@ -137,7 +153,7 @@ def _join(frames: Sequence[Record]) -> Record:
             "pose": None,
             "checksums": checksums,
             "assets": {
-                "poses": [frame.pose for frame in frames],
+                "poses": [frame.pose for frame in frames if frame.has("pose")],
                 "timestamps": [frame.frame for frame in frames],
             },
         }
@@ -151,10 +167,18 @@ def _load_truth(record: Record, files: Files) -> Trajectory:
         poses = record.assets.get("poses")
         if not isinstance(poses, list) or not poses:
             raise ManifestError(
-                f"sample {record.id}: a `trajectory` file or a list of `poses` was expected",
-                hint="frames of a sequence carry theirs as `pose`",
+                f"sample {record.id}: it has no trajectory: the key `trajectory` (a file) or "
+                "`poses` (a list) was expected, or frames with `pose`",
+                hint='for a file: {"id": "...", "trajectory": "groundtruth.txt"}',
             )
-        truth = Trajectory(np.stack([load_pose(pose, record, files) for pose in poses]))
+        truth = Trajectory(
+            np.stack(
+                [
+                    load_pose(pose, record, files, key=f"pose {number} of its {len(poses)}")
+                    for number, pose in enumerate(poses)
+                ]
+            )
+        )
     if record.has("timestamps"):
         truth = Trajectory(truth.poses, _load_timestamps(record, files))
     return check_trajectory(truth, name=f"sample {record.id}")
@@ -197,6 +221,11 @@ def _as_trajectory(prediction: Any, sample: Sample) -> Trajectory:
 
 
 def _doubt(truth: Trajectory, prediction: TrajectoryPrediction) -> str | None:
+    if prediction.covered is not None and prediction.covered.mean() < _MOSTLY:
+        return (
+            "no estimate near more than a tenth of the true poses: errors are of the others alone, "
+            "read `coverage`"
+        )
     true = truth.poses[prediction.truth_indices]
     estimate = prediction.trajectory.poses[prediction.indices]
     fitted = align_estimate(true, estimate, "se3")
@@ -213,7 +242,7 @@ def _by_index(truth: Trajectory, estimate: Trajectory, sample: Sample) -> Associ
             hint="give timestamps (TUM format, or `timestamps` in the manifest for KITTI truth)",
         )
     every = np.arange(len(truth))
-    return Association(every, every, 1.0)
+    return Association(every, every, 1.0, np.ones(len(truth), bool))
 
 
 def _unassociated(truth: Any, estimate: Any, found: Association, sample: Sample) -> ModelError:
@@ -221,8 +250,8 @@ def _unassociated(truth: Any, estimate: Any, found: Association, sample: Sample)
     unit = suspect_unit(truth, estimate)
     return ModelError(
         f"sample {sample.id}: {len(found.indices)} of {shorter} poses are associated; the truth "
-        f"runs from {truth[0]:.9g} to {truth[-1]:.9g} s, the estimate from {estimate[0]:.9g} to "
-        f"{estimate[-1]:.9g}",
+        f"runs from {show_time(truth[0])} to {show_time(truth[-1])} s, the estimate from "
+        f"{show_time(estimate[0])} to {show_time(estimate[-1])}",
         hint=f"its timestamps look like {unit}: divide them to get seconds"
         if unit
         else "both need one clock, in seconds; --set options.max_difference_s=0.05 allows more",
