@@ -49,7 +49,25 @@ def _plain(value: Any, dumped: Any, place: str) -> Plain:
             # The order of a set is chance.
             parts.sort(key=lambda part: to_json([part.options, part.files]))
         return Plain([part.options for part in parts], _files(dict(enumerate(parts))))
+    _refuse_hidden_path(dumped, place)
     return Plain(dumped, {})
+
+
+def _refuse_hidden_path(value: Any, place: str) -> None:
+    """A path that passes for text would tie the identity of a run to one machine."""
+    if not isinstance(value, str) or len(value) < 2 or "\0" in value:
+        return
+    try:
+        is_hidden = Path(value).is_absolute() and Path(value).exists()
+    except OSError:
+        return
+    if is_hidden:
+        raise ConfigError(
+            f"{place}: {value} is a file or folder of this machine, but the option is declared as "
+            "text, so its path would count and its content would not",
+            hint="the plugin should declare the option as pathlib.Path; until then, pass a "
+            "relative path",
+        )
 
 
 def _values(value: Any, dumped: Mapping[str, Any]) -> Iterable[Any]:

@@ -157,7 +157,12 @@ def _job(
         metrics=resolved.metric_parts,
         model=resolved.model,
         files=files,
-        runtime=Runtime(device=execution.devices[0], seed=config.seed, cache=cache_directory()),
+        runtime=Runtime(
+            device=execution.devices[0],
+            seed=config.seed,
+            cache=cache_directory(),
+            task=resolved.offer.spec.name,
+        ),
         run_directory=directory,
         identity=record.identity,
         primary=resolved.primary,

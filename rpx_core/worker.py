@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from rpx_core.blocks import Block
 from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
 from rpx_core.errors import JournalError, ModelError, PluginError, RPXError
 from rpx_core.files import Files, write_atomic
+from rpx_core.inference.devices import choose_device
 from rpx_core.journal import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked
@@ -89,11 +90,13 @@ class Worker:
             job.align_method,
             job.align_sequence,
         )
+        device = choose_device(job.runtime.device, uses_torch=job.model.uses_torch)
+        self._runtime = replace(job.runtime, device=device)
         self._model, description = self._set_up()
         self._keeper = WorstKeeper(
             job.run_directory / "previews", job.previews, lower_is_better=job.lower_is_better
         )
-        writer = introduce_writer(job.identity, device=job.runtime.device, model=description)
+        writer = introduce_writer(job.identity, device=device, model=description)
         self._journal = JournalWriter(job.run_directory / "journal", writer)
 
     @property
@@ -124,7 +127,7 @@ class Worker:
     def _set_up(self) -> tuple[Model, dict[str, str]]:
         """The model, ready to predict, and what it says of itself."""
         try:
-            model = build_model(self._job.model, self._task, self._job.runtime)
+            model = build_model(self._job.model, self._task, self._runtime)
             model.setup()
             return model, describe(model)
         except RPXError:

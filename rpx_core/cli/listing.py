@@ -27,6 +27,7 @@ _SHOWN = (
     "tasks",
     "combines",
     "needs",
+    "argument",
     "extra",
     "unavailable",
     "metrics",
