@@ -26,12 +26,14 @@ def _locate(value: Any) -> Any:
     if not isinstance(value, str | Path):
         raise ValueError("a folder, or the name of a hub repository, was expected")
     folder = Path(value).expanduser()
-    if folder.is_dir():
+    # Path("") is where the command was typed.
+    if value and folder.is_dir():
         return folder.resolve()
     if isinstance(value, str) and _REPOSITORY.fullmatch(value):
         return value
     raise ValueError(
-        f"{value} is no folder on this machine, and no name of a hub repository such as owner/name"
+        f"{str(value)!r} is no folder on this machine, and no name of a hub repository such as "
+        "owner/name"
     )
 
 
@@ -110,7 +112,7 @@ def local_config(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     `options` are as the user gave them. Nothing is downloaded.
     """
     checkpoint = options.get("checkpoint")
-    if not isinstance(checkpoint, str | Path):
+    if not isinstance(checkpoint, str | Path) or not checkpoint:
         return None
     path: Path | None = Path(checkpoint).expanduser() / CONFIG_FILE
     if path is not None and not path.parent.is_dir():
@@ -171,12 +173,8 @@ def _refusal(repository: str, revision: str, error: Exception) -> DownloadError:
 
 
 def _unreachable() -> tuple[type[Exception], ...]:
-    """What the hub's client raises when it gets no answer; that depends on its version."""
+    """What the hub's client raises when it gets no answer; the HTTP library is its own affair."""
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
-    errors: tuple[type[Exception], ...] = (OSError, HfHubHTTPError, OfflineModeIsEnabled)
-    try:
-        import httpx
-    except ModuleNotFoundError:
-        return errors
-    return (*errors, httpx.HTTPError)
+    # The base class of that library's errors, whichever it is, is one of the bases of the first.
+    return (OSError, OfflineModeIsEnabled, *HfHubHTTPError.__bases__)

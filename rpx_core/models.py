@@ -107,7 +107,9 @@ def _tasks_with_options(
         return spec.tasks
     ask = load_target(spec.does, wanted_by=offer.full_name)
     options = with_argument(spec, named.options, text, field_name="model.options")
-    does: tuple[str, ...] | None = call_plugin(f"{spec.does}", lambda: ask(options))
+    does: tuple[str, ...] | None = call_plugin(
+        f"{spec.does} of {offer.full_name}", lambda: ask(options)
+    )
     return does if does is None else tuple(task for task in spec.tasks if task in does)
 
 

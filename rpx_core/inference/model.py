@@ -14,6 +14,7 @@ from rpx_core.errors import ModelError
 from rpx_core.inference.devices import AUTO, Placement, Precision, choose_device, place
 from rpx_core.inference.memory import Batches
 
+
 class TorchOptions(BaseModel):
     """`dtype` is the number format that the network computes in; predictions are float32."""
 

@@ -42,14 +42,22 @@ class Pretrained:
 
         Raises AdapterError where the processor has no such method.
         """
-        method = getattr(self.processor, name, None)
-        if not callable(method):
+        method = _method(self.processor, name)
+        if method is None:
             raise AdapterError(
                 f"{type(self.processor).__name__} has no {name}(); this checkpoint is for another "
                 "task",
                 hint="`rpx list models` shows what there is for the task",
             )
-        return method(outputs, **known_arguments(method, arguments))
+        try:
+            return method(outputs, **known_arguments(method, arguments))
+        except NameError as error:
+            # What transformers raises for a library that it imports only if it is there.
+            raise AdapterError(
+                f"{type(self.processor).__name__}.{name}() needs a library that is not installed: "
+                f"{error}",
+                hint="pip install torchvision, of the version that fits your torch",
+            ) from error
 
     def label(self, index: int) -> str:
         """The name of a class, as the checkpoint's `id2label` has it."""
@@ -122,6 +130,24 @@ def known_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) 
     """Those of the arguments that a function's signature names."""
     names = inspect.signature(function).parameters
     return {name: value for name, value in arguments.items() if name in names}
+
+
+def _method(processor: Any, name: str) -> Callable[..., Any] | None:
+    """The processor's method; of those that only pass everything on, the one of its image part."""
+    found = [getattr(one, name, None) for one in (processor, _image_part(processor))]
+    methods = [method for method in found if callable(method)]
+    explicit = [
+        method
+        for method in methods
+        if all(
+            one.kind is not one.VAR_KEYWORD for one in inspect.signature(method).parameters.values()
+        )
+    ]
+    return next(iter((*explicit, *methods)), None)
+
+
+def _image_part(processor: Any) -> Any:
+    return getattr(processor, "image_processor", None)
 
 
 def images(samples: Sequence[Sample]) -> list[NDArray[np.uint8]]:

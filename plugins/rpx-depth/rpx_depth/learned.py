@@ -9,10 +9,13 @@ _MODELS = "rpx_depth.models"
 _SLATE = f"{_MODELS}.slate"
 _UNIDEPTH = "pip install 'unidepth @ git+https://github.com/lpiccinelli-eth/UniDepth'"
 
+_LIBRARIES = ("torch", "transformers")
 _HF = (
     ("depth_anything_v2_metric_indoor_small", "Depth Anything V2, indoor", "DepthAnythingSmall"),
     ("depth_anything_v2_metric_indoor_base", "Depth Anything V2, indoor", "DepthAnythingBase"),
     ("depth_anything_v2_metric_indoor_large", "Depth Anything V2, indoor", "DepthAnythingLarge"),
+)
+_HF_WITH_TORCHVISION = (
     ("depth_pro", "Depth Pro", "DepthPro"),
     ("zoedepth_nyu", "ZoeDepth, trained on NYU", "ZoeDepthNyu"),
 )
@@ -53,7 +56,7 @@ LEARNED_MODELS = (
         does=f"{_MODELS}.hf:tasks",
         tasks=_DENSE,
         extra="hf",
-        modules=("torch", "transformers"),
+        modules=_LIBRARIES,
     ),
     *(
         ModelSpec(
@@ -62,10 +65,14 @@ LEARNED_MODELS = (
             target=f"{_MODELS}.hf:load",
             options=f"{_SLATE}:{options}",
             tasks=_DENSE,
-            extra="hf",
-            modules=("torch", "transformers"),
+            extra=extra,
+            modules=(*_LIBRARIES, *more),
         )
-        for name, summary, options in _HF
+        for models, extra, more in (
+            (_HF, "hf", ()),
+            (_HF_WITH_TORCHVISION, "hf-torchvision", ("torchvision",)),
+        )
+        for name, summary, options in models
     ),
     *(
         ModelSpec(

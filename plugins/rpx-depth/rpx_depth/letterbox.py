@@ -55,15 +55,16 @@ def paint(rgb: NDArray[np.uint8], box: Letterbox) -> NDArray[np.float32]:
     black instead, as the benchmark's first adapter did, shows the network a dark frame of -2
     that it never met in training.
     """
-    scaled = _enlarge(_enlarge(rgb.astype(np.float32), height, axis=0), width, axis=1)
+    height, width = box.inner
+    scaled = _resize(_resize(rgb.astype(np.float32), height, axis=0), width, axis=1)
     # Colours are whole numbers before they are normalised, as after the authors' cv2.resize.
-    normal = (np.rint(scaled) - np.float32(MEAN)) / np.float32(STD)
+    normal = (np.rint(scaled) - np.array(MEAN, np.float32)) / np.array(STD, np.float32)
     canvas = np.zeros((3, *CANVAS), np.float32)
     box.crop(canvas)[:] = normal.transpose(2, 0, 1)
     return canvas
 
 
-def _enlarge(values: NDArray[np.float32], size: int, *, axis: int) -> NDArray[np.float32]:
+def _resize(values: NDArray[np.float32], size: int, *, axis: int) -> NDArray[np.float32]:
     """Linear interpolation between pixel centres along one axis, without smoothing.
 
     As cv2.INTER_LINEAR has it, also where the image gets smaller.

@@ -55,7 +55,7 @@ class FeatureMap:
         weight = (cells - corner).astype(np.float32)
         mixed = np.zeros((len(pixels), self.features.shape[1]), np.float32)
         for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)):
-            column, row = np.minimum(corner + [dx, dy], self._last()).T
+            column, row = np.minimum(corner + np.array([dx, dy]), self._last()).T
             share = np.abs(1 - dx - weight[:, 0]) * np.abs(1 - dy - weight[:, 1])
             mixed += share[:, None] * self.features[row * self.columns + column]
         return _unit(mixed)
@@ -94,8 +94,8 @@ def _leads_back(first: FeatureMap, features: Features, points: Floats) -> NDArra
     back = (features @ first.features.T).argmax(axis=1)
     rows, columns = np.divmod(back, first.columns)
     away = np.abs(np.stack([columns, rows], axis=1) - first.to_cells(points))
-    near: NDArray[np.bool_] = (away <= _NEAR).all(axis=1)
-    return near
+    near = (away <= _NEAR).all(axis=1)
+    return np.asarray(near)
 
 
 def _refine(similarity: Features, best: NDArray[np.intp], second: FeatureMap) -> Floats:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from rpx_core.checkpoints import resolve_commit
 from rpx_core.contracts import Runtime, Sample
@@ -106,9 +106,7 @@ class Metric3d:
         if self._placement is None:
             raise AdapterError("the checkpoint is not loaded")
         boxes = [fit(rgb.shape[:2]) for rgb in (_image(sample) for sample in samples)]
-        factors = [
-            box.to_metres(self._focal(one)) for box, one in zip(boxes, samples, strict=True)
-        ]
+        factors = [box.to_metres(self._focal(one)) for box, one in zip(boxes, samples, strict=True)]
         canvases = np.stack([paint(_image(s), box) for s, box in zip(samples, boxes, strict=True)])
         answer = self.module.inference({"input": self._placement.move(torch.from_numpy(canvases))})
         canonical = _read(answer, len(samples))

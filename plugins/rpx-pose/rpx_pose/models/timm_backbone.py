@@ -76,9 +76,7 @@ class Backbone:
 
         return {"stride_px": str(self.stride), "timm": str(timm.__version__)}
 
-    def features(
-        self, images: NDArray[np.uint8], longer_side_px: int
-    ) -> NDArray[np.float32]:
+    def features(self, images: NDArray[np.uint8], longer_side_px: int) -> NDArray[np.float32]:
         """Maps (n, channels, rows, columns) of images (n, height, width, 3)."""
         import torch
         from torch.nn.functional import interpolate

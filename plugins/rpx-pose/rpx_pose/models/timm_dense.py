@@ -132,9 +132,7 @@ class TimmPose(DenseFeatures):
 
     def __init__(self, options: TimmPoseOptions) -> None:
         super().__init__(options)
-        self._robustness = Robustness(
-            samples=options.samples, threshold_px=options.threshold_px
-        )
+        self._robustness = Robustness(samples=options.samples, threshold_px=options.threshold_px)
 
     def answer(self, samples: Sequence[Sample]) -> list[RelativePosePrediction]:
         """The pose of each second camera, or none where too few matches agree."""
