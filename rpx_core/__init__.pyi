@@ -31,6 +31,7 @@ from rpx_depth.published import (
     SparseDepthGroundTruth,
     SparseDepthPrediction,
     compute_temporal_stability_depth,
+    make_hf_depth_model,
     make_numpy_depth_model,
     make_numpy_sparse_depth_model,
 )
@@ -59,7 +60,12 @@ from rpx_pose.published import (
     make_numpy_keypoint_model,
     make_numpy_pose_model,
 )
-from rpx_seg.published import SegmentationGroundTruth, SegmentationPrediction, make_numpy_mask_model
+from rpx_seg.published import (
+    SegmentationGroundTruth,
+    SegmentationPrediction,
+    make_hf_instance_seg_model,
+    make_numpy_mask_model,
+)
 
 __all__ = [
     "AdapterError",
@@ -106,6 +112,8 @@ __all__ = [
     "compute_temporal_stability_depth",
     "compute_temporal_stability_seg",
     "compute_weighted_phase_score",
+    "make_hf_depth_model",
+    "make_hf_instance_seg_model",
     "make_numpy_depth_model",
     "make_numpy_detection_model",
     "make_numpy_grounding_model",

@@ -218,5 +218,5 @@ def test_a_plugin_that_fails_to_decide_is_named(tmp_path: Path) -> None:
 
     with toy_site(tmp_path) as site:
         host = choosy(site, "raise RuntimeError('no idea')")
-        with pytest.raises(PluginError, match="toy_choice:does of rpx-choosy/net.*no idea"):
+        with pytest.raises(PluginError, match=r"toy_choice:does of rpx-choosy/net.*no idea"):
             tasks_of_model(host, Named(name="net:a"))
