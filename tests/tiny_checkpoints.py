@@ -18,7 +18,7 @@ def write(folder: Path, kind: str) -> Path:
     # One seed for each: a checkpoint must not depend on those written before.
     torch.manual_seed(sum(map(ord, kind)))
     target = folder / kind
-    for part in _KINDS[kind]():
+    for part in _oneformer(target) if kind == "oneformer" else _KINDS[kind]():
         part.save_pretrained(target)
     return target
 
@@ -189,7 +189,7 @@ def _maskformer() -> tuple[Any, ...]:
     return MaskFormerForInstanceSegmentation(config), processor
 
 
-def _oneformer() -> tuple[Any, ...]:
+def _oneformer(target: Path) -> tuple[Any, ...]:
     from transformers import (
         CLIPTokenizer,
         OneFormerConfig,
@@ -220,7 +220,15 @@ def _oneformer() -> tuple[Any, ...]:
         use_auxiliary_loss=False,
         **_names(),
     )
-    images = OneFormerImageProcessor(size={"height": 64, "width": 64}, **_one_former_classes())
+    target.mkdir(parents=True, exist_ok=True)
+    classes = {index: {"name": name, "isthing": 1} for index, name in CLASSES.items()}
+    (target / "classes.json").write_text(json.dumps(classes))
+    images = OneFormerImageProcessor(
+        size={"height": 64, "width": 64},
+        num_text=4,
+        repo_path=str(target),
+        class_info_file="classes.json",
+    )
     processor = OneFormerProcessor(
         image_processor=images,
         tokenizer=_clip_tokenizer(CLIPTokenizer),
@@ -228,16 +236,6 @@ def _oneformer() -> tuple[Any, ...]:
         task_seq_length=16,
     )
     return OneFormerForUniversalSegmentation(config), processor
-
-
-def _one_former_classes() -> dict[str, Any]:
-    classes = {str(index): {"name": name, "isthing": 1} for index, name in CLASSES.items()}
-    return {"num_text": 4, "class_info_file": None, "metadata": _metadata(classes)}
-
-
-def _metadata(classes: dict[str, Any]) -> dict[str, Any]:
-    names = {index: one["name"] for index, one in classes.items()}
-    return {**names, "thing_ids": [int(i) for i in classes], "class_names": list(names.values())}
 
 
 def _detr_panoptic() -> tuple[Any, ...]:
@@ -448,7 +446,6 @@ _KINDS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "segformer": _segformer,
     "mask2former": _mask2former,
     "maskformer": _maskformer,
-    "oneformer": _oneformer,
     "detr_panoptic": _detr_panoptic,
     "detr": _detr,
     "yolos": _yolos,

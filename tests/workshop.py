@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,10 @@ from rpx_core.session import Layers, make_plans
 from tests import tiny_checkpoints
 
 QUIET = Request(reporters=())
+needs_torchvision = pytest.mark.skipif(
+    importlib.util.find_spec("torchvision") is None,
+    reason="without torchvision these processors of transformers fail; `nox -s models` has it",
+)
 SEED = 3
 
 

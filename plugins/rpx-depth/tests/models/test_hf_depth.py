@@ -19,12 +19,13 @@ from rpx_core.run import DEFAULT_REPORTERS, Request
 from rpx_depth.models.hf import HfDepth, HfDepthOptions, load, read_depth
 from tests.commands import numbers
 from tests.commands import rpx as command
-from tests.workshop import Workshop, runtime
+from tests.workshop import Workshop, needs_torchvision, runtime
 
 KINDS = ("dpt", "depth_anything", "glpn")
+ZOEDEPTH = pytest.param("zoedepth", marks=needs_torchvision)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, ZOEDEPTH])
 @pytest.mark.parametrize("data", ["demo", "motorcycle"])
 def test_a_folder_becomes_a_whole_report(workshop: Workshop, kind: str, data: str) -> None:
     folder = workshop.checkpoint(kind)
