@@ -91,6 +91,10 @@ class Backbone:
             for one in (self.mean, self.std)
         )
         (found,) = self.module(self.placement.move((scaled - mean) / std))
+        (channels,) = self.module.feature_info.channels()
+        # Some transformers keep their channels last.
+        if found.shape[1] != channels and found.shape[-1] == channels:
+            found = found.permute(0, 3, 1, 2)
         maps: NDArray[np.float32] = found.float().cpu().numpy()
         return maps
 

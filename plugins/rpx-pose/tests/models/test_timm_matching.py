@@ -46,8 +46,8 @@ def test_a_real_pair_becomes_a_whole_report(workshop: Workshop, name: str) -> No
     (writer,) = outcome.report.writers
     assert writer.model["checkpoint"] == "random"
     assert writer.model["stride_px"] == "8"
-    # Random features still find what looks alike; sub-pixel errors are not promised.
-    assert outcome.report.number("matches.pck_3px@sample").value > 0.1
+    # Even random features find some of what looks alike; chance alone would be below 0.0001.
+    assert outcome.report.number("matches.pck_3px@sample").value > 0.05
 
 
 def test_a_pose_is_found_from_the_same_features(workshop: Workshop) -> None:
@@ -60,7 +60,8 @@ def test_a_pose_is_found_from_the_same_features(workshop: Workshop) -> None:
 def test_every_kind_of_backbone_gives_a_map_over_the_image(architecture: str) -> None:
     backbone = Backbone.load(architecture, None, 8, place("cpu", "float32"))
     images = np.random.default_rng(0).integers(0, 256, (2, 100, 150, 3), dtype=np.uint8)
-    maps = backbone.features(images, 640)
+    with torch.inference_mode():
+        maps = backbone.features(images, 640)
     height, width = backbone.input_size((100, 150), 640)
     assert maps.shape[0] == 2
     assert maps.shape[2:] == (height // backbone.stride, width // backbone.stride)
