@@ -16,6 +16,7 @@ from rpx_core.errors import ConfigError
 from rpx_core.host import Host
 from rpx_core.models import ModelPart, resolve_model
 from rpx_core.tasks import tasks_meant
+from tests.plugin_checks import heavy_imports
 from tests.toys.site import ToySite, toy_site
 
 HEAVY = ("torch", "transformers", "timm")
@@ -155,6 +156,18 @@ def test_what_a_model_is_called_never_holds_a_path(
     assert short.name == "rpx-depth/hf:my-net"
     assert str(tmp_path) not in json.dumps(short.identity())
     assert short.identity()["name"] == "rpx-depth/hf"
+
+
+def test_the_options_of_learned_models_need_no_library() -> None:
+    names = (
+        "rpx_depth.models.slate",
+        "rpx_depth.models.at_points",
+        "rpx_seg.models.hf",
+        "rpx_detection.models.hf",
+        "rpx_pose.models.timm_dense",
+        "rpx_core.inference.pretrained",
+    )
+    assert "torch" not in heavy_imports("import " + ", ".join(names))
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.inference.model import TorchModel, outside_runtime
-from rpx_core.parts import check_options
 from rpx_depth.adapters import (
     DepthFunction,
     NumpyDepthModel,
     NumpySparseDepthModel,
     SparseDepthFunction,
 )
-from rpx_depth.models.hf import HfDepth, HfDepthOptions
 from rpx_depth.pixel_errors import Depth
 from rpx_depth.published_stability import published_temporal_stability_depth
 from rpx_depth.types import (
@@ -27,6 +24,7 @@ from rpx_depth.types import (
 )
 
 if TYPE_CHECKING:
+    from rpx_core.inference.model import TorchModel
     from rpx_core.published.readiness import TemporalStabilityResult
 
 __all__ = [
@@ -84,6 +82,10 @@ def make_hf_depth_model(
     `setup()`. Of the processor's `post_process_depth_estimation` only those arguments are passed
     that its signature names; the maps have the image's size and are taken for metres.
     """
+    from rpx_core.inference.model import TorchModel, outside_runtime
+    from rpx_core.parts import check_options
+    from rpx_depth.models.hf import HfDepth, HfDepthOptions
+
     given = {"checkpoint": checkpoint, "dtype": dtype or "float32"}
     options = check_options(HfDepthOptions, given, checkpoint, field_name="make_hf_depth_model")
     runtime = outside_runtime("monocular_depth", device)

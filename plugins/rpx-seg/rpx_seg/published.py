@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from rpx_core.inference.model import TorchModel, outside_runtime
-from rpx_core.parts import check_options
+from typing import TYPE_CHECKING
+
 from rpx_seg.adapters import MaskFunction, NumpyMaskModel
-from rpx_seg.models.hf_instances import HfInstances
-from rpx_seg.models.hf_networks import HfSegmentationOptions, Hint
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
+
+if TYPE_CHECKING:
+    from rpx_core.inference.model import TorchModel
+    from rpx_seg.models.hf_networks import Hint
 
 __all__ = [
     "SegmentationGroundTruth",
@@ -40,6 +42,11 @@ def make_hf_instance_seg_model(
     else the one for classes; without any, `setup()` raises AdapterError. Segments are numbered from
     1. `device` is as torch writes it; by default cuda where torch finds it, else cpu.
     """
+    from rpx_core.inference.model import TorchModel, outside_runtime
+    from rpx_core.parts import check_options
+    from rpx_seg.models.hf_instances import HfInstances
+    from rpx_seg.models.hf_networks import HfSegmentationOptions
+
     given = {
         "checkpoint": checkpoint,
         "threshold": threshold,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -89,6 +90,7 @@ class Metric3d:
         state = torch.load(self._weights(), map_location="cpu", weights_only=True)
         _fill(network, state.get("model_state_dict", state))
         self.module = network.to(placement.device, placement.torch_dtype).eval()
+        _lay_out_depths(self.module, placement)
         self._placement = placement
 
     def describe(self) -> dict[str, str]:
@@ -153,6 +155,23 @@ def _fill(network: Any, state: Any) -> None:
             f"among them, such as {missing[0]}",
             hint="model.options.entry and model.options.weights must fit together",
         )
+
+
+def _lay_out_depths(network: Any, placement: Placement) -> None:
+    """Give decoders the table of depths that they would otherwise make with the first batch.
+
+    Their own code makes it on cuda, wherever the network is, and for as many images as that batch
+    has; more in a later one would be an error. A table for one image serves any number.
+    """
+    import torch
+
+    for module in network.modules():
+        if not hasattr(module, "register_depth_expectation_anchor"):
+            continue
+        nearest, farthest = math.log(module.min_val), math.log(module.max_val)
+        depths = torch.linspace(nearest, farthest, module.num_depth_regressor_anchor).exp()
+        table = placement.move(depths[None])
+        module.register_buffer("depth_expectation_anchor", table, persistent=False)
 
 
 def _read(answer: Any, count: int) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ import rpx_core as rpx
 from rpx_core.errors import AdapterError, ConfigError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.pretrained import Pretrained
-from rpx_core.run import DEFAULT_REPORTERS, Request
+from rpx_core.run import DEFAULT_REPORTERS, Request, run
 from rpx_depth.models.hf import HfDepth, HfDepthOptions, load, read_depth
 from tests.commands import numbers
 from tests.commands import rpx as command
@@ -83,6 +83,26 @@ def test_another_checkpoint_or_format_is_another_run(workshop: Workshop) -> None
     assert workshop.plan(half).record.identity != name
     (moved / "model.safetensors").write_bytes(b"other")
     assert workshop.plan(f"hf:{moved}").record.identity != name
+
+
+def test_workers_answer_as_one_process_does(workshop: Workshop) -> None:
+    folder = workshop.checkpoint("glpn")
+    alone = workshop.run(f"hf:{folder}", Request(fresh=True, reporters=()))
+    several = workshop.run(
+        f"hf:{folder}", Request(fresh=True, reporters=()), execution={"workers": 2}
+    )
+    assert several.report.run == alone.report.run
+    assert several.report.numbers == alone.report.numbers
+
+
+def test_a_worker_refuses_weights_that_changed_since_the_plan(workshop: Workshop) -> None:
+    folder = workshop.folder / "changing"
+    shutil.copytree(workshop.checkpoint("dpt"), folder, dirs_exist_ok=True)
+    plan = workshop.plan(f"hf:{folder}")
+    with (folder / "model.safetensors").open("ab") as file:
+        file.write(b"!")
+    with pytest.raises(ModelError, match="what the options checkpoint lead to changed"):
+        run(plan, workshop.host, Request(reporters=()))
 
 
 def test_half_precision_is_close(workshop: Workshop) -> None:
