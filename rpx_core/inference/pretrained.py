@@ -34,8 +34,14 @@ class Pretrained:
     placement: Placement
 
     def forward(self, **inputs: Any) -> Any:
-        """What the network answers to what a processor made."""
-        return self.module(**self.placement.move(inputs))
+        """What the network answers to what a processor made; numbers are float32 from here on."""
+        outputs = self.module(**self.placement.move(inputs))
+        if self.placement.dtype != "float32":
+            # Processors threshold and interpolate; some of that is not made for short formats.
+            for name, value in outputs.items():
+                if hasattr(value, "is_floating_point") and value.is_floating_point():
+                    outputs[name] = value.float()
+        return outputs
 
     def post_process(self, name: str, outputs: Any, arguments: Mapping[str, Any]) -> Any:
         """The processor's own interpretation of outputs, with those arguments that it knows.

@@ -83,8 +83,6 @@ def read_depth(
         return [
             resize(one, shape) for one, shape in zip(outputs.predicted_depth, shapes, strict=True)
         ]
-    # Tensors of the network's format would make the processor interpolate in it.
-    outputs["predicted_depth"] = outputs.predicted_depth.float()
     arguments = {"target_sizes": list(shapes), "source_sizes": list(shapes)}
     found = pretrained.post_process("post_process_depth_estimation", outputs, arguments)
     return [one["predicted_depth"] for one in found]

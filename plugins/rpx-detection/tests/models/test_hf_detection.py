@@ -85,6 +85,17 @@ def test_predictions_do_not_depend_on_the_batch(workshop: Workshop, kind: str) -
         assert together.labels == alone.labels
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_short_number_formats_are_interpreted_in_full_precision(
+    workshop: Workshop, dtype: str
+) -> None:
+    samples = workshop.samples("object_detection", count=2)
+    exact = build(workshop, "detr", "object_detection").predict(samples)
+    short = build(workshop, "detr", "object_detection", dtype=dtype).predict(samples)
+    for one, other in zip(exact, short, strict=True):
+        np.testing.assert_allclose(other.scores, one.scores, atol=0.03)
+
+
 @pytest.mark.parametrize("kind", PROMPTED)
 def test_answers_are_in_the_words_of_the_vocabulary(workshop: Workshop, kind: str) -> None:
     (found,) = build(workshop, kind, "open_vocab_detection", threshold=0.0).predict(

@@ -91,6 +91,17 @@ def test_predictions_do_not_depend_on_the_batch(workshop: Workshop, kind: str, t
     assert np.mean(np.array(together) == np.array(alone)) > 0.99
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_short_number_formats_are_interpreted_in_full_precision(
+    workshop: Workshop, dtype: str
+) -> None:
+    samples = workshop.samples("semantic_segmentation", count=2)
+    exact = build(workshop, "segformer", "semantic_segmentation").predict(samples)
+    short = build(workshop, "segformer", "semantic_segmentation", dtype=dtype).predict(samples)
+    for one, other in zip(exact, short, strict=True):
+        assert np.mean(one.mask == other.mask) > 0.9
+
+
 class Processor:
     """A processor whose segments are numbered from 0, beside -1 for the rest."""
 
