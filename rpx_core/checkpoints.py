@@ -137,11 +137,12 @@ def architectures(options: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 def _cached_config(repository: str, revision: Any) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.constants import HF_HUB_CACHE
 
     if not _REPOSITORY.fullmatch(repository):
         return None
     at = revision if isinstance(revision, str) else None
-    found = try_to_load_from_cache(repository, CONFIG_FILE, revision=at)
+    found = try_to_load_from_cache(repository, CONFIG_FILE, cache_dir=HF_HUB_CACHE, revision=at)
     return Path(found) if isinstance(found, str) else None
 
 

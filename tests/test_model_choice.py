@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ find_spec = importlib.util.find_spec
 
 @pytest.fixture(scope="module")
 def host() -> Host:
-    """The plugins of this repository."""
-    return Host.discover()
+    """The plugins that are installed; those that other tests put beside them are left out."""
+    return Host.discover(path=[sysconfig.get_path("purelib")])
 
 
 def pretend_libraries(monkeypatch: pytest.MonkeyPatch, *, there: bool) -> None:
