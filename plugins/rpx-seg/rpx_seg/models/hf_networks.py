@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import ModelError
@@ -40,6 +40,9 @@ class HfSegmentationOptions(PretrainedOptions):
     precision. For classes, those of equal names are the same, whatever their case; a pixel whose
     class has no name in the data gets the id `rest`, 255 by default, which abstains.
     """
+
+    # The published name begins like pydantic's own methods, which older versions warn about.
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     labels: dict[str, str] = Field(default_factory=dict)
     model_class_hint: Hint | None = None
