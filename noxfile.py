@@ -147,6 +147,22 @@ def parity(session: nox.Session) -> None:
 
 
 @nox.session
+def models(session: nox.Session) -> None:
+    """Run learned networks: tiny ones of transformers, and a trained backbone beside SIFT."""
+    extras = {"rpx-depth": "hf", "rpx-seg": "hf", "rpx-detection": "hf", "rpx-pose": "timm"}
+    learned = [
+        part
+        for folder in DISTRIBUTIONS
+        if name_of(folder) in extras
+        for part in ("-e", f"{folder}[{extras[name_of(folder)]}]")
+    ]
+    session.install(*editable("[all]"), *learned, *group("models", "test"))
+    folders = [ROOT / "tests/models", *sorted(ROOT.glob("plugins/*/tests/models"))]
+    session.run("pytest", *map(str, folders), *session.posargs)
+    session.run("python", "benchmarks/learned_matching.py")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Time the metrics against the same tools, in ratios; the ratios that we promise must hold."""
     session.install(*editable(""), *group("parity"))

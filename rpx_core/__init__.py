@@ -79,7 +79,7 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "rpx-depth",
                 "rpx_depth.published",
                 "DepthGroundTruth DepthPrediction SparseDepthGroundTruth SparseDepthPrediction "
-                "compute_temporal_stability_depth make_numpy_depth_model "
+                "compute_temporal_stability_depth make_hf_depth_model make_numpy_depth_model "
                 "make_numpy_sparse_depth_model",
             ),
             (
@@ -128,7 +128,8 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             (
                 "rpx-seg",
                 "rpx_seg.published",
-                "SegmentationGroundTruth SegmentationPrediction make_numpy_mask_model",
+                "SegmentationGroundTruth SegmentationPrediction make_hf_instance_seg_model "
+                "make_numpy_mask_model",
             ),
         )
         for name in names.split()

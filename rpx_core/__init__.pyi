@@ -76,6 +76,7 @@ from rpx_depth.published import (
     SparseDepthGroundTruth,
     SparseDepthPrediction,
     compute_temporal_stability_depth,
+    make_hf_depth_model,
     make_numpy_depth_model,
     make_numpy_sparse_depth_model,
 )
@@ -105,7 +106,12 @@ from rpx_pose.published import (
     make_numpy_pose_model,
     make_numpy_trajectory_model,
 )
-from rpx_seg.published import SegmentationGroundTruth, SegmentationPrediction, make_numpy_mask_model
+from rpx_seg.published import (
+    SegmentationGroundTruth,
+    SegmentationPrediction,
+    make_hf_instance_seg_model,
+    make_numpy_mask_model,
+)
 
 __all__ = [
     "AdapterError",
@@ -185,6 +191,8 @@ __all__ = [
     "get_factory",
     "get_logger",
     "load",
+    "make_hf_depth_model",
+    "make_hf_instance_seg_model",
     "make_numpy_depth_model",
     "make_numpy_detection_model",
     "make_numpy_grounding_model",

@@ -79,7 +79,9 @@ class Execution(Section):
     executor: Literal["serial", "process"] | None = None
     """Default: serial for one worker, processes for more."""
     workers: Annotated[int, Field(ge=1, le=1024)] = 1
-    devices: Annotated[tuple[str, ...], Field(min_length=1)] = ("cpu",)
+    devices: Annotated[tuple[str, ...], Field(min_length=1)] = ("auto",)
+    """One for each worker in turn, as torch writes them; `auto` is cuda for models that use torch
+    where it finds one, else cpu."""
     batch_size: Annotated[int, Field(ge=1)] = 1
     save_predictions: bool = False
     max_failed: Annotated[int, Field(ge=0)] = 0

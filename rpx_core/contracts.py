@@ -383,11 +383,16 @@ class Task(ABC, Generic[Truth, Prediction]):
 
 @dataclass(frozen=True)
 class Runtime:
-    """What a model may know of where it runs."""
+    """What a model may know of where it runs, and for which task.
+
+    `device` is as torch writes it, `cpu` or `cuda:0`. `task` is the bare name of the task, for
+    models that serve several; "" where a model is built outside of a run.
+    """
 
     device: str
     seed: int
     cache: Path
+    task: str = ""
 
 
 class Model(Protocol):

@@ -13,9 +13,11 @@ from rpx_core.contracts import Model, Runtime, Sample, Task
 from rpx_core.errors import ConfigError, ModelError, kind_of
 from rpx_core.host import Host, Offer
 from rpx_core.identity import digest_of
+from rpx_core.isolation import call_plugin, load_target
 from rpx_core.names import is_same_task
 from rpx_core.parts import Part, resolve_part
 from rpx_core.predictions import PredictionFolder
+from rpx_core.shorthand import split_shorthand, with_argument
 from rpx_core.specs import ModelSpec, TaskSpec
 from rpx_core.user_modules import import_code
 
@@ -41,6 +43,7 @@ class ModelPart:
     files: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     value: Model | None = field(default=None, compare=False)
+    uses_torch: bool = False
 
     def identity(self) -> dict[str, Any]:
         """What of this model can move a number."""
@@ -58,8 +61,9 @@ def resolve_model(
     host: Host, task: Offer[TaskSpec], named: Named | None, adapter: Named | None
 ) -> ModelPart:
     """The model that the configuration names; the task's baseline where it names none."""
-    name = named.name if named else task.spec.baseline
+    given = named.name if named else task.spec.baseline
     options = named.options if named else {}
+    name, text = split_shorthand(host, "model", given)
     if is_reference(name):
         if options:
             raise ConfigError(f"model.options: {name} is a Python function and has no options")
@@ -71,12 +75,62 @@ def resolve_model(
         raise ConfigError(f"model {offer.full_name} is not available: {spec.unavailable}")
     check_task(offer.full_name, spec.tasks, task.spec.name)
     require_extra(offer)
-    part = resolve_part(offer, options, field_name="model.options")
-    return ModelPart(offer.full_name, "registered", part, needs=spec.needs)
+    options = with_argument(spec, options, text, field_name="model.options")
+    return ModelPart(
+        _shown_name(offer, options),
+        "registered",
+        resolve_part(offer, options, field_name="model.options"),
+        needs=spec.needs,
+        uses_torch="torch" in spec.modules,
+    )
+
+
+def tasks_of_model(host: Host, named: Named) -> dict[str, tuple[str, ...] | None]:
+    """What a registered model can do with its options, by the full name of each that it may mean.
+
+    Plugins may offer models of one name: `hf` is one for depth and one for detection. None where
+    the options decide, but nothing on this machine tells what. Raises ConfigError for a name that
+    nobody offers.
+    """
+    name, text = split_shorthand(host, "model", named.name)
+    meant = [offer for offer in host.offers("model").values() if offer.spec.name == name]
+    return {
+        offer.full_name: _tasks_with_options(offer, named, text)
+        for offer in meant or [host.find("model", name)]
+    }
+
+
+def _tasks_with_options(
+    offer: Offer[ModelSpec], named: Named, text: str | None
+) -> tuple[str, ...] | None:
+    spec = offer.spec
+    if spec.does is None:
+        return spec.tasks
+    ask = load_target(spec.does, wanted_by=offer.full_name)
+    options = with_argument(spec, named.options, text, field_name="model.options")
+    does: tuple[str, ...] | None = call_plugin(
+        f"{spec.does} of {offer.full_name}", lambda: ask(options)
+    )
+    return does if does is None else tuple(task for task in spec.tasks if task in does)
+
+
+def _shown_name(offer: Offer[ModelSpec], options: Mapping[str, Any]) -> str:
+    """The full name and, where an argument tells models of that name apart, the argument.
+
+    Of a folder only its name is shown.
+    """
+    value = options.get(offer.spec.argument) if offer.spec.argument else None
+    if not isinstance(value, str | Path):
+        return offer.full_name
+    folder = Path(value).expanduser()
+    return f"{offer.full_name}:{folder.resolve().name if folder.is_dir() else value}"
 
 
 def is_reference(name: str) -> bool:
-    """Whether a model name means a Python attribute, `module:attribute` or `file.py:attribute`."""
+    """Whether a model name means a Python attribute, `module:attribute` or `file.py:attribute`.
+
+    `NAME:TEXT` of a registered model looks the same: it must be split off first.
+    """
     return ":" in name
 
 
@@ -90,6 +144,7 @@ def build_model(model: ModelPart, task: Task[Any, Any], runtime: Runtime) -> Mod
         case "function" if model.reference is not None and model.part is not None:
             built = _wrap(_import_planned(model, model.reference), model.part, runtime)
         case _ if model.part is not None:
+            model.part.check_files()
             built = model.part.call(runtime)
         case _:
             raise ModelError(f"model {model.name}: nothing says how to build it")
@@ -141,9 +196,9 @@ def require_extra(offer: Offer[Any]) -> None:
     missing = [name for name in offer.spec.modules if importlib.util.find_spec(name) is None]
     if missing:
         package = f"{offer.distribution}[{offer.spec.extra}]" if offer.spec.extra else missing[0]
+        command = getattr(offer.spec, "install", None) or f"pip install '{package}'"
         raise ConfigError(
-            f"{offer.full_name} needs {', '.join(missing)}, which is not installed",
-            hint=f"pip install '{package}'",
+            f"{offer.full_name} needs {', '.join(missing)}, which is not installed", hint=command
         )
 
 

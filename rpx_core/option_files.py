@@ -28,6 +28,22 @@ def plain_options(options: BaseModel, owner: str) -> Plain:
     return _plain(options, options.model_dump(mode="json"), f"options of {owner}")
 
 
+def hidden_paths(options: Any, place: str) -> list[str]:
+    """Names of options that are text, but look like the path of a file or folder.
+
+    `options` are as `plain_options` gives them. Such a path is part of the identity of a run, and
+    what lies there is not. Whether something lies there does not matter: all machines that share
+    a run must say the same of it.
+    """
+    if isinstance(options, Mapping):
+        parts = [(f"{place}.{key}", value) for key, value in options.items()]
+        return [name for inner, value in parts for name in hidden_paths(value, inner)]
+    if isinstance(options, list):
+        return [name for value in options for name in hidden_paths(value, place)]
+    is_path = isinstance(options, str) and len(options) > 1 and Path(options).is_absolute()
+    return [place] if is_path else []
+
+
 def _plain(value: Any, dumped: Any, place: str) -> Plain:
     """`dumped` is the value as JSON has it; `place` is what errors call it."""
     if isinstance(value, Path):

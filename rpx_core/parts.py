@@ -9,14 +9,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
-from rpx_core.errors import ConfigError, PluginError
+from rpx_core.errors import ConfigError, ModelError, PluginError
 from rpx_core.isolation import call_plugin, load_target
 from rpx_core.offers import Offer
 from rpx_core.option_files import Plain, plain_options
+
+Options = TypeVar("Options", bound=BaseModel)
+
+
+@runtime_checkable
+class Pinned(Protocol):
+    """Options that name something that moves, such as the head of a branch.
+
+    `pinned()` is called once, in the process that plans, and gives the same options with what
+    they stand for now: that is what workers get, and what counts as the identity.
+    """
+
+    def pinned(self) -> Self:
+        """The same options, with nothing left that could mean something else tomorrow."""
+        ...
+
+    def model_dump(self, *, mode: str) -> dict[str, Any]:
+        """As every pydantic model has it."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,19 @@ class Part:
         """
         options = self.load_options()
         return Plain({}, {}) if options is None else plain_options(options, self.name)
+
+    def check_files(self) -> None:
+        """Raise ModelError where a file among the options is another than it was when planned."""
+        planned = self.plain.files
+        options = self.load_options() if planned else None
+        now = plain_options(options, self.name).files if options is not None else {}
+        changed = [name for name, digest in planned.items() if now.get(name) != digest]
+        if changed:
+            raise ModelError(
+                f"{self.name}: what the options {', '.join(changed)} lead to changed since the run "
+                "began",
+                hint="run the command again: with other files it is another run",
+            )
 
     def load(self) -> Any:
         """What the target names; raises PluginError when it cannot be imported."""
@@ -97,17 +129,26 @@ def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: s
             )
         return Part(offer.full_name, offer.version, spec.target)
     kind = load_options_class(target, offer.full_name)
+    validated = check_options(kind, options, offer.full_name, field_name=field_name)
+    if isinstance(validated, Pinned):
+        validated = validated.pinned()
+    options_dump = validated.model_dump(mode="json")
+    return Part(offer.full_name, offer.version, spec.target, target, options_dump)
+
+
+def check_options(
+    kind: type[Options], options: Mapping[str, Any], owner: str, *, field_name: str
+) -> Options:
+    """The options as their own class; raises ConfigError naming the one that is wrong."""
     try:
-        validated = kind.model_validate(dict(options))
+        return kind.model_validate(dict(options))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         where = ".".join([field_name, *map(str, problem["loc"])])
         raise ConfigError(
             f"{where}: {problem['msg'].removeprefix('Value error, ')}",
-            hint=f"options of {offer.full_name}: {', '.join(kind.model_fields) or 'none'}",
+            hint=f"options of {owner}: {', '.join(kind.model_fields) or 'none'}",
         ) from error
-    options_dump = validated.model_dump(mode="json")
-    return Part(offer.full_name, offer.version, spec.target, target, options_dump)
 
 
 def load_options_class(target: str, owner: str) -> type[BaseModel]:

@@ -21,6 +21,7 @@ from rpx_core.isolation import call_plugin
 from rpx_core.manifest import Entry, Manifest
 from rpx_core.models import ModelPart
 from rpx_core.names import is_same_task
+from rpx_core.option_files import hidden_paths
 from rpx_core.predictions import PredictionFolder, file_stem
 from rpx_core.protocols import Protocol
 from rpx_core.record_digest import record_digest
@@ -174,7 +175,12 @@ def _job(
         metrics=resolved.metric_parts,
         model=resolved.model,
         files=files,
-        runtime=Runtime(device=execution.devices[0], seed=config.seed, cache=cache_directory()),
+        runtime=Runtime(
+            device=execution.devices[0],
+            seed=config.seed,
+            cache=cache_directory(),
+            task=resolved.offer.spec.name,
+        ),
         run_directory=directory,
         identity=record.identity,
         primary=resolved.primary,
@@ -273,4 +279,11 @@ def _warnings(config: RunConfig, resolved: Resolved, selection: _Selection) -> t
         warnings.append(f"departs from protocol {protocol.name} in {', '.join(departures)}")
     extra = _extra_files(resolved.model, resolved.task, selection)
     warnings += [f"prediction file {name} belongs to no sample" for name in extra]
+    parts = [resolved.task_part, *resolved.metric_parts.values(), resolved.model.part]
+    for part in parts:
+        warnings += [
+            f"{name} looks like the path of a file, but is declared as text: the path counts in "
+            "the identity of the run, the content does not"
+            for name in (hidden_paths(part.plain.options, part.name) if part else ())
+        ]
     return tuple(warnings)

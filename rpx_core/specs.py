@@ -137,13 +137,20 @@ class ModelSpec(Spec):
     `modules` the imports that the extra brings. `unavailable` gives the reason for a name that
     is known but cannot be offered. `argument` is the option that TEXT sets in `NAME:TEXT`, so
     that `--model hf:checkpoint` is short for the model `hf` with that checkpoint.
+
+    `does` is for a model whose options decide which of its `tasks` it can do: a light function
+    from the options as the user gave them to those tasks, or to None where nothing on this machine
+    tells. It is asked when no task is named, and imports nothing heavy. `install` is the command
+    to show where `modules` are missing and no extra brings them.
     """
 
     tasks: tuple[str, ...]
     needs: tuple[str, ...] = ()
     options: str | None = None
     argument: str | None = None
+    does: str | None = None
     extra: str | None = None
+    install: str | None = None
     modules: tuple[str, ...] = ()
     unavailable: str | None = None
 

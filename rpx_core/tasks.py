@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from rpx_core.config import Data, RunConfig
+from collections.abc import Mapping, Sequence
+
+from rpx_core.config import Data, Named, RunConfig
 from rpx_core.datasets import find_dataset, is_manifest_path, open_dataset
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
-from rpx_core.models import is_reference
+from rpx_core.models import is_reference, tasks_of_model
 from rpx_core.names import is_same_task
+from rpx_core.shorthand import split_shorthand
 
 
 def tasks_meant(config: RunConfig, host: Host) -> list[str]:
@@ -32,31 +35,46 @@ def tasks_meant(config: RunConfig, host: Host) -> list[str]:
             f"the data serves {', '.join(served)}; installed are {', '.join(offers)}",
             hint="install the plugin of one of these tasks, or choose other --data",
         )
-    model = config.model.name if config.model else None
-    if model is None and len(fitting) > 1 and _is_selective(config.data, host):
+    if config.model is None and len(fitting) > 1 and _is_selective(config.data, host):
         raise ConfigError(
             f"{config.data.name} is fetched for one task at a time",
             hint=f"say which one with --task: {', '.join(fitting.values())}",
         )
-    if model is None:
+    if config.model is None:
         return list(fitting)
-    if not is_reference(model):
-        does = host.find("model", model).spec.tasks
-        fitting = {
-            full: short
-            for full, short in fitting.items()
-            if any(is_same_task(full, name) for name in does)
-        }
-        if not fitting:
-            raise ConfigError(
-                f"model {model} does {', '.join(does)}; the data serves {', '.join(served)}",
-                hint="`rpx list models` and `rpx list datasets` show what fits",
-            )
-    if len(fitting) > 1:
+    if is_reference(split_shorthand(host, "model", config.model.name)[0]):
+        return [_only(list(fitting), config.model.name, None)]
+    return [_only_for_model(host, config.model, fitting, served)]
+
+
+def _only_for_model(
+    host: Host, model: Named, fitting: Mapping[str, str], served: Sequence[str]
+) -> str:
+    """The one task that a registered model and the data have in common."""
+    known = tasks_of_model(host, model)
+    unknown = [name for name, tasks in known.items() if tasks is None]
+    does = {
+        task
+        for name, tasks in known.items()
+        for task in (host.find("model", name).spec.tasks if tasks is None else tasks)
+    }
+    common = [full for full in fitting if any(is_same_task(full, name) for name in does)]
+    if not common:
         raise ConfigError(
-            f"the model could do {', '.join(fitting)}", hint="say which one with --task"
+            f"model {model.name} does {', '.join(sorted(does)) or 'no task that is installed'}; "
+            f"the data serves {', '.join(served)}",
+            hint="`rpx list models` and `rpx list datasets` show what fits",
         )
-    return list(fitting)
+    return _only(common, model.name, unknown)
+
+
+def _only(tasks: Sequence[str], model: str, unknown: Sequence[str] | None) -> str:
+    if len(tasks) == 1:
+        return tasks[0]
+    why = " (what it was trained for cannot be read on this machine)" if unknown else ""
+    raise ConfigError(
+        f"the model {model} could do {', '.join(tasks)}{why}", hint="say which one with --task"
+    )
 
 
 def _served(data: Data, host: Host) -> tuple[str, ...]:

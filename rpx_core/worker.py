@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
 from rpx_core.errors import ModelError, PluginError, RPXError
 from rpx_core.files import Files, Stamp
 from rpx_core.guard import guarded
+from rpx_core.inference.devices import choose_device
 from rpx_core.interrupts import is_interrupt
 from rpx_core.isolation import error_text
 from rpx_core.journal import JournalWriter
@@ -96,11 +97,13 @@ class Worker:
         )
         self._whole_sequence = False
         self._complaints: Counter[tuple[str, str]] = Counter()
+        device = choose_device(job.runtime.device, uses_torch=job.model.uses_torch)
+        self._runtime = replace(job.runtime, device=device)
         self._model, description = self._set_up()
         self._keeper = WorstKeeper(
             job.run_directory / "previews", job.previews, lower_is_better=job.lower_is_better
         )
-        writer = introduce_writer(job.identity, device=job.runtime.device, model=description)
+        writer = introduce_writer(job.identity, device=device, model=description)
         self._journal = JournalWriter(job.run_directory / "journal", writer)
 
     @property
@@ -129,7 +132,7 @@ class Worker:
     def _set_up(self) -> tuple[Model, dict[str, str]]:
         """The model, ready to predict, and what it says of itself."""
         try:
-            model = build_model(self._job.model, self._task, self._job.runtime)
+            model = build_model(self._job.model, self._task, self._runtime)
             model.setup()
             self._whole_sequence = getattr(model, "batch", None) == "sequence"
             return model, describe(model)

@@ -110,6 +110,16 @@ def test_paths_count_by_content_at_any_depth_and_sets_in_order(tmp_path: Path) -
     assert plain.files.keys() == {"inner.table", "many.0", "many.1", "named.x"}
 
 
+def test_a_path_that_passes_for_text_is_named(bench: Bench) -> None:
+    scratch = bench.folder / "scratch"
+    (warning,) = bench.plan(
+        model={"name": "toy-noise", "options": {"kills_once": str(scratch)}}
+    ).record.warnings
+    assert warning.startswith("toy-engine/toy-noise.kills_once looks like the path of a file")
+    assert str(scratch) not in warning
+    assert bench.plan(model="toy-noise").record.warnings == ()
+
+
 def test_what_read_a_file_is_not_rebuilt_from_a_record(bench: Bench) -> None:
     offer = bench.host.find("metric", "toy-error")
     stored = {"options": {}, "files": {"table": "sha256:0"}}

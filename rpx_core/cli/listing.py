@@ -34,6 +34,7 @@ _SHOWN = (
     "tasks",
     "combines",
     "needs",
+    "argument",
     "extra",
     "unavailable",
     "metrics",

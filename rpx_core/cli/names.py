@@ -22,10 +22,13 @@ def complete(
         from rpx_core.host import Host
 
         host = Host.discover(warn=lambda _: None)
-        return [
-            CompletionItem(offer.spec.name, help=offer.spec.summary)
-            for offer in host.offers(kind).values()
-            if offer.spec.name.startswith(incomplete)
-        ]
+        summaries: dict[str, list[str]] = {}
+        for offer in host.offers(kind).values():
+            spec = offer.spec
+            # NAME:TEXT says what such a name is for: go on typing behind the colon.
+            name = f"{spec.name}:" if getattr(spec, "argument", None) else spec.name
+            if name.startswith(incomplete):
+                summaries.setdefault(name, []).append(spec.summary)
+        return [CompletionItem(name, help="; ".join(found)) for name, found in summaries.items()]
 
     return names

@@ -25,6 +25,7 @@ Examples:
   rpx run                                                every baseline, on the demo data
   rpx run --data motorcycle --model stereo-sgbm          a real model on a real image
   rpx run --task monocular_depth --model my_model.py:predict
+  rpx run --model hf:weights/dpt                         a folder, or a model of the hub
   rpx run --data set.json --align median --by scene      scale-free, sliced by scene
   rpx run evaluation.toml --workers 4                    everything else in a file
   rpx run evaluation.toml --shard 2/3                    one of three machines
@@ -37,13 +38,17 @@ Examples:
 )
 @click.option(
     "--model",
-    help="Model name, or file.py:function. [default: the task's baseline]",
+    help="Model name, file.py:function, or hf:CHECKPOINT. [default: the task's baseline]",
     shell_complete=complete("model"),
 )
 @data_options
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of models that draw.")
 @click.option("--batch-size", type=click.IntRange(min=1), metavar="N", help="Samples per batch.")
-@click.option("--device", multiple=True, help="Device of each worker in turn, such as cuda:0.")
+@click.option(
+    "--device",
+    multiple=True,
+    help="Device of each worker in turn, such as cuda:0. [default: auto: a GPU if there is one]",
+)
 @click.option(
     "--profile",
     is_flag=True,

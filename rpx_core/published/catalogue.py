@@ -55,7 +55,9 @@ def get_factory(name: str) -> ModelFactory:
         require_extra(offer)
         options = with_argument(offer.spec, kwargs, text, field_name="model_kwargs")
         part = resolve_part(offer, options, field_name="model_kwargs")
-        model = part.call(Runtime(device=device, seed=0, cache=cache_directory()))
+        tasks = offer.spec.tasks
+        only = tasks[0].rpartition("/")[2] if len(tasks) == 1 else ""
+        model = part.call(Runtime(device=device, seed=0, cache=cache_directory(), task=only))
         if not callable(getattr(model, "predict", None)):
             raise ModelError(f"model {offer.full_name}: what was built has no predict()")
         return cast(Model, model)

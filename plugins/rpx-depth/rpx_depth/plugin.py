@@ -14,6 +14,7 @@ from rpx_core.specs import (
     ProtocolSpec,
     TaskSpec,
 )
+from rpx_depth.learned import DEFERRED_MODELS, LEARNED_MODELS
 
 _DENSE = ("monocular_depth",)
 _SPARSE = ("sparse_depth",)
@@ -82,9 +83,9 @@ def rpx_adapters() -> Iterable[AdapterSpec]:
 
 @hookimpl
 def rpx_models() -> Iterable[ModelSpec]:
-    """Offer models that need no learned weights, each for maps and, read there, for points."""
-    dense = _dense_models()
-    return [*dense, *map(_at_points, dense)]
+    """Offer models with and without learned weights, for maps and, read there, for points."""
+    dense = [*_dense_models(), *LEARNED_MODELS]
+    return [*dense, *map(_at_points, dense), *DEFERRED_MODELS]
 
 
 @hookimpl
@@ -219,10 +220,11 @@ def _dense_models() -> list[ModelSpec]:
 
 def _at_points(dense: ModelSpec) -> ModelSpec:
     """The same model with the same options, read at the points of a query."""
+    module = dense.target.partition(":")[0].rpartition(".")[2]
     return replace(
         dense,
         name=f"{dense.name}-points",
         summary=f"{dense.summary}, read at points",
-        target=f"rpx_depth.models.at_points:load_{dense.name.replace('-', '_')}",
+        target=f"rpx_depth.models.at_points:load_{module}",
         tasks=_SPARSE,
     )

@@ -24,6 +24,7 @@ from rpx_depth.types import (
 )
 
 if TYPE_CHECKING:
+    from rpx_core.inference.model import TorchModel
     from rpx_core.published.readiness import TemporalStabilityResult
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "SparseDepthGroundTruth",
     "SparseDepthPrediction",
     "compute_temporal_stability_depth",
+    "make_hf_depth_model",
     "make_numpy_depth_model",
     "make_numpy_sparse_depth_model",
 ]
@@ -68,3 +70,23 @@ def compute_temporal_stability_depth(
     scores = published_temporal_stability_depth(depths, poses)
     mean = sum(scores) / len(scores) if scores else 1.0
     return TemporalStabilityResult(ts_score=mean, num_pairs=len(scores), per_pair=list(scores))
+
+
+def make_hf_depth_model(
+    checkpoint: str, *, device: str | None = None, dtype: str | None = None, name: str | None = None
+) -> TorchModel:
+    """A depth model from any `AutoModelForDepthEstimation` checkpoint, a folder or a hub id.
+
+    `device` is as torch writes it; by default cuda where torch finds it, else cpu. `dtype` is
+    float32 (the default), float16 or bfloat16; anything else raises ConfigError. Weights load in
+    `setup()`. Of the processor's `post_process_depth_estimation` only those arguments are passed
+    that its signature names; the maps have the image's size and are taken for metres.
+    """
+    from rpx_core.inference.model import TorchModel, outside_runtime
+    from rpx_core.parts import check_options
+    from rpx_depth.models.hf import HfDepth, HfDepthOptions
+
+    given = {"checkpoint": checkpoint, "dtype": dtype or "float32"}
+    options = check_options(HfDepthOptions, given, checkpoint, field_name="make_hf_depth_model")
+    runtime = outside_runtime("monocular_depth", device)
+    return TorchModel(HfDepth(options), runtime, options, name=name or options.described())

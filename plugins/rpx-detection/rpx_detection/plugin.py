@@ -164,8 +164,19 @@ def rpx_adapters() -> Iterable[AdapterSpec]:
 
 @hookimpl
 def rpx_models() -> Iterable[ModelSpec]:
-    """Offer detectors that need no download."""
+    """Offer detectors that need no download, and any of transformers."""
     return [
+        ModelSpec(
+            name="hf",
+            summary="any detector of transformers, from a folder or the hub",
+            target=f"{_MODELS}.hf:load",
+            options=f"{_MODELS}.hf_options:HfDetectionOptions",
+            argument="checkpoint",
+            does=f"{_MODELS}.hf:tasks",
+            tasks=(*_DETECTION, *_GROUNDING),
+            extra="hf",
+            modules=("torch", "transformers"),
+        ),
         ModelSpec(
             name="blobs",
             summary="things of one strong colour, named by their outline",

@@ -13,6 +13,7 @@ from rpx_core.specs import (
     ProtocolSpec,
     TaskSpec,
 )
+from rpx_pose.learned import LEARNED_MODELS
 
 _POSE = ("relative_camera_pose",)
 _KEYPOINTS = ("keypoint_matching",)
@@ -171,7 +172,7 @@ def rpx_adapters() -> Iterable[AdapterSpec]:
 
 @hookimpl
 def rpx_models() -> Iterable[ModelSpec]:
-    """Offer models that need no learned weights."""
+    """Offer models that need no learned weights, and backbones of timm."""
     models = "rpx_pose.models"
     return [
         ModelSpec(
@@ -210,6 +211,7 @@ def rpx_models() -> Iterable[ModelSpec]:
         *(_matcher(kind) for kind in _FEATURES),
         *(_pose_estimator(f"{kind}-pose", kind, "USAC_MAGSAC (OpenCV)") for kind in _FEATURES),
         _pose_estimator("sift-poselib", "sift", "the LO-RANSAC of PoseLib", library="poselib"),
+        *LEARNED_MODELS,
     ]
 
 

@@ -135,9 +135,20 @@ def rpx_adapters() -> Iterable[AdapterSpec]:
 
 @hookimpl
 def rpx_models() -> Iterable[ModelSpec]:
-    """Offer models that need no learned weights."""
+    """Offer models that need no learned weights, and any of transformers."""
     models = "rpx_seg.models"
     return [
+        ModelSpec(
+            name="hf",
+            summary="any segmenter of transformers, from a folder or the hub",
+            target=f"{models}.hf:load",
+            options=f"{models}.hf_networks:HfSegmentationOptions",
+            argument="checkpoint",
+            does=f"{models}.hf:tasks",
+            tasks=_BOTH,
+            extra="hf",
+            modules=("torch", "transformers"),
+        ),
         ModelSpec(
             name="threshold",
             summary="compact blobs of one colour on a table",

@@ -30,7 +30,8 @@ def test_conformance(check):
 def test_options_have_defaults(spec):
     fields = load_target(spec.options, wanted_by=spec.name).model_fields
     needed = {name for name, field in fields.items() if field.is_required()}
-    assert needed == ({"root"} if spec in OFFERED.specs["dataset"] else set())
+    argument = getattr(spec, "argument", None)
+    assert needed == ({"root"} if spec in OFFERED.specs["dataset"] else {argument} - {None})
 
 
 @pytest.mark.parametrize("task", OFFERED.tasks, ids=name_of)
@@ -54,6 +55,7 @@ def test_metrics_say_what_they_are(spec):
 def test_models_that_need_an_extra_say_which():
     extras = {spec.name: spec.extra for spec in OFFERED.specs["model"]}
     assert extras == {
+        "hf": "hf",
         "threshold": None,
         "threshold-semantic": None,
         "slic": "superpixels",

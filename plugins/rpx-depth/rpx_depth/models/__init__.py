@@ -1,1 +1,1 @@
-"""Depth models that need no learned weights, one module per model."""
+"""Depth models, one module per model or family."""

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from rpx_core.contracts import Model, Runtime, Sample
 from rpx_core.models import describe
 from rpx_depth.inputs import query_points
-from rpx_depth.models import ground_plane, mean_depth, standing_objects, stereo_sgbm
+from rpx_depth.models import (
+    ground_plane,
+    hf,
+    mean_depth,
+    metric3d,
+    standing_objects,
+    stereo_sgbm,
+    unidepth,
+)
 from rpx_depth.points import sample_depth
 from rpx_depth.types import SparseDepthPrediction
 
@@ -29,6 +38,23 @@ class AtPoints:
     def describe(self) -> dict[str, str]:
         """What the dense model says of itself."""
         return describe(self._dense)
+
+    @property
+    def module(self) -> Any:
+        """The dense model's network, where it has one."""
+        return getattr(self._dense, "module", None)
+
+    def synchronize(self) -> None:
+        """Wait for the dense model's device."""
+        wait = getattr(self._dense, "synchronize", None)
+        if callable(wait):
+            wait()
+
+    def close(self) -> None:
+        """Let the dense model go."""
+        close = getattr(self._dense, "close", None)
+        if callable(close):
+            close()
 
     def predict(self, batch: Sequence[Sample]) -> list[SparseDepthPrediction]:
         """Depths at the query's points; raises ModelError for a sample that asks for none."""
@@ -60,3 +86,18 @@ def load_standing_objects(
 def load_stereo_sgbm(options: stereo_sgbm.StereoSgbmOptions, runtime: Runtime) -> AtPoints:
     """Stereo matching of the whole pair, read at the points."""
     return AtPoints(stereo_sgbm.load(options, runtime))
+
+
+def load_hf(options: hf.HfDepthOptions, runtime: Runtime) -> AtPoints:
+    """A depth estimator of transformers, read at the points."""
+    return AtPoints(hf.load(options, runtime))
+
+
+def load_unidepth(options: unidepth.UniDepthOptions, runtime: Runtime) -> AtPoints:
+    """UniDepth V2, read at the points."""
+    return AtPoints(unidepth.load(options, runtime))
+
+
+def load_metric3d(options: metric3d.Metric3dOptions, runtime: Runtime) -> AtPoints:
+    """Metric3D V2, read at the points."""
+    return AtPoints(metric3d.load(options, runtime))

@@ -1,1 +1,1 @@
-"""Detectors that need no learned weights, one module per model."""
+"""Detectors, one module per model or family."""

@@ -1,1 +1,1 @@
-"""Segmentation models that need no learned weights, one module per model."""
+"""Segmentation models, one module per model or family."""

@@ -1,0 +1,114 @@
+"""Instance segmentation with networks of the `transformers` library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.contracts import Sample
+from rpx_core.errors import AdapterError
+from rpx_core.inference.devices import Placement
+from rpx_core.inference.pretrained import Pretrained, sizes, versions
+from rpx_seg.models.hf_networks import HfSegmentationOptions, load_segmenter, prepare
+from rpx_seg.types import SegmentationPrediction
+
+Method = Literal[
+    "post_process_instance_segmentation",
+    "post_process_panoptic_segmentation",
+    "post_process_semantic_segmentation",
+]
+METHODS: tuple[Method, ...] = (
+    "post_process_instance_segmentation",
+    "post_process_panoptic_segmentation",
+    "post_process_semantic_segmentation",
+)
+"""What is asked of a processor: the first of these that it has."""
+
+
+class HfInstances:
+    """A segmenter and its processor, whose own post-processing finds the segments.
+
+    Segments are numbered anew from 1, the surest first: processors number them from 0, or mark
+    the rest with -1, which would collide with the background 0. With a panoptic network, walls and
+    floors are segments too. A semantic network gives one segment for each class, without scores.
+    """
+
+    def __init__(self, options: HfSegmentationOptions) -> None:
+        self._options = options
+        self._pretrained: Pretrained | None = None
+
+    @property
+    def module(self) -> Any:
+        """The network."""
+        return self._pretrained.module if self._pretrained else None
+
+    def load(self, placement: Placement) -> None:
+        """Load processor and network; raises AdapterError where no post-processing fits."""
+        self._pretrained = load_segmenter(self._options, placement)
+        self._method()
+
+    def describe(self) -> dict[str, str]:
+        """Checkpoint, classes, version of transformers, and the post-processing."""
+        if self._pretrained is None:
+            return {}
+        return versions(self._options, self._pretrained) | {"post_process": self._method()}
+
+    def answer(self, samples: Sequence[Sample]) -> list[SegmentationPrediction]:
+        """The segments of each image, at the image's size."""
+        if self._pretrained is None:
+            raise AdapterError("the checkpoint is not loaded")
+        method = self._method()
+        task = "semantic" if "semantic" in method else "instance"
+        outputs = self._pretrained.forward(**prepare(self._pretrained, samples, task))
+        arguments = {
+            "threshold": self._options.threshold,
+            "target_sizes": sizes(samples),
+            "task_type": task,
+            "return_coco_annotation": False,
+        }
+        found = self._pretrained.post_process(method, outputs, arguments)
+        read = self._read_classes if task == "semantic" else self._read_segments
+        return [read(one) for one in found]
+
+    def _method(self) -> Method:
+        processor = self._pretrained.processor if self._pretrained else None
+        for method in METHODS:
+            if callable(getattr(processor, method, None)):
+                return method
+        raise AdapterError(
+            f"{type(processor).__name__} has no post-processing for segments",
+            hint=f"one of these was expected: {', '.join(METHODS)}",
+        )
+
+    def _read_segments(self, found: Mapping[str, Any]) -> SegmentationPrediction:
+        ids = _numbers(found["segmentation"])
+        mask = np.zeros(ids.shape, np.int32)
+        scores: dict[int, float] = {}
+        labels: dict[int, str] = {}
+        ranked = sorted(found["segments_info"], key=lambda info: (-info["score"], info["id"]))
+        for segment, info in enumerate(ranked, start=1):
+            mask[ids == info["id"]] = segment
+            scores[segment] = float(info["score"])
+            labels[segment] = self._name(info["label_id"])
+        return SegmentationPrediction(mask, scores, labels)
+
+    def _read_classes(self, found: Any) -> SegmentationPrediction:
+        classes = _numbers(found)
+        present = [int(index) for index in np.unique(classes) if index >= 0]
+        mask = np.zeros(classes.shape, np.int32)
+        for segment, index in enumerate(present, start=1):
+            mask[classes == index] = segment
+        names = {segment: self._name(index) for segment, index in enumerate(present, start=1)}
+        return SegmentationPrediction(mask, None, names)
+
+    def _name(self, index: int) -> str:
+        label = self._pretrained.label(index) if self._pretrained else str(index)
+        return self._options.rename(label)
+
+
+def _numbers(tensor: Any) -> NDArray[np.int64]:
+    """Whole numbers of a map, some of which processors keep as floats."""
+    return np.asarray(tensor.cpu().numpy()).astype(np.int64)

@@ -1,0 +1,93 @@
+"""Loading segmentation networks of the `transformers` library, whatever their family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from rpx_core.contracts import Sample
+from rpx_core.errors import ModelError
+from rpx_core.inference.devices import Placement
+from rpx_core.inference.pretrained import (
+    Classes,
+    Pretrained,
+    PretrainedOptions,
+    images,
+    load_pretrained,
+    location,
+)
+
+Hint = Literal["instance", "universal", "semantic"]
+
+_BY_HINT = {
+    "instance": "AutoModelForInstanceSegmentation",
+    "universal": "AutoModelForUniversalSegmentation",
+    "semantic": "AutoModelForSemanticSegmentation",
+}
+_WITH_TEXT = ("oneformer",)
+"""Kinds of networks that are told in words which task is meant."""
+
+
+class HfSegmentationOptions(PretrainedOptions):
+    """Which checkpoint, and what its classes are called in the data.
+
+    `labels` renames classes of the checkpoint: `{"dining table" = "table"}`. `model_class_hint`
+    names the family of the network where its configuration does not.
+
+    For instances, `threshold` is the least score of a segment, from 0 to 1; lower it for average
+    precision. For classes, those of equal names are the same, whatever their case; a pixel whose
+    class has no name in the data gets the id `rest`, 255 by default, which abstains.
+    """
+
+    # The published name begins like pydantic's own methods, which older versions warn about.
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    labels: dict[str, str] = Field(default_factory=dict)
+    model_class_hint: Hint | None = None
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+    rest: Annotated[int, Field(ge=0, le=65535)] = 255
+
+    def rename(self, label: str) -> str:
+        """What a class of the checkpoint is called in the data."""
+        return self.labels.get(label, label)
+
+
+def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pretrained:
+    """Processor and network of a checkpoint, with the class that it names or the hint means.
+
+    Raises ModelError where neither is there.
+    """
+    import transformers
+
+    source, arguments = location(options)
+    try:
+        config = transformers.AutoConfig.from_pretrained(source, **arguments)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{options.described()} has no configuration that transformers "
+            f"{transformers.__version__} knows: {str(error).strip().splitlines()[0]}"
+        ) from error
+    named = [name for name in config.architectures or () if hasattr(transformers, name)]
+    hint = options.model_class_hint
+    if hint is None and not named:
+        raise ModelError(
+            f"{options.described()} names no network class of transformers "
+            f"{transformers.__version__}",
+            hint="say which family it is: --set model.options.model_class_hint=universal (or "
+            "instance, semantic)",
+        )
+    network = named[0] if hint is None else _BY_HINT[hint]
+    needs_text = config.model_type in _WITH_TEXT
+    classes = Classes(network, "AutoProcessor" if needs_text else "AutoImageProcessor")
+    return load_pretrained(options, classes, placement)
+
+
+def prepare(pretrained: Pretrained, samples: Sequence[Sample], task: str) -> Mapping[str, Any]:
+    """What the network takes of the samples; networks with words are told the task."""
+    given: dict[str, Any] = {"images": images(samples), "return_tensors": "pt"}
+    if pretrained.module.config.model_type in _WITH_TEXT:
+        given["task_inputs"] = [task] * len(samples)
+    inputs: Mapping[str, Any] = pretrained.processor(**given)
+    return inputs

@@ -1,0 +1,178 @@
+"""Networks and processors of the `transformers` library, from a folder or the hub."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rpx_core.checkpoints import CheckpointOptions
+from rpx_core.contracts import Sample
+from rpx_core.errors import AdapterError, ModelError
+from rpx_core.inference.devices import Placement
+from rpx_core.inference.model import TorchOptions
+
+
+class PretrainedOptions(CheckpointOptions, TorchOptions):
+    """Which checkpoint, at which revision, in which number format.
+
+    Only weights and settings are loaded, never code that comes with them.
+    """
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A processor and a network of one checkpoint, ready on its device."""
+
+    processor: Any
+    module: Any
+    placement: Placement
+
+    def forward(self, **inputs: Any) -> Any:
+        """What the network answers to what a processor made; numbers are float32 from here on."""
+        outputs = self.module(**self.placement.move(inputs))
+        if self.placement.dtype != "float32":
+            # Processors threshold and interpolate; some of that is not made for short formats.
+            for name, value in outputs.items():
+                if hasattr(value, "is_floating_point") and value.is_floating_point():
+                    outputs[name] = value.float()
+        return outputs
+
+    def post_process(self, name: str, outputs: Any, arguments: Mapping[str, Any]) -> Any:
+        """The processor's own interpretation of outputs, with those arguments that it knows.
+
+        Raises AdapterError where the processor has no such method.
+        """
+        method = _method(self.processor, name)
+        if method is None:
+            raise AdapterError(
+                f"{type(self.processor).__name__} has no {name}(); this checkpoint is for another "
+                "task",
+                hint="`rpx list models` shows what there is for the task",
+            )
+        try:
+            return method(outputs, **known_arguments(method, arguments))
+        except NameError as error:
+            # What transformers raises for a library that it imports only if it is there.
+            raise AdapterError(
+                f"{type(self.processor).__name__}.{name}() needs a library that is not installed: "
+                f"{error}",
+                hint="pip install torchvision, of the version that fits your torch",
+            ) from error
+
+    def label(self, index: int) -> str:
+        """The name of a class, as the checkpoint's `id2label` has it."""
+        names: Mapping[int, str] = self.module.config.id2label or {}
+        return str(names.get(int(index), index))
+
+    def labels(self) -> dict[int, str]:
+        """All of these names."""
+        names: Mapping[int, str] = self.module.config.id2label or {}
+        return {int(index): str(name) for index, name in names.items()}
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Names of the classes in `transformers` that load a checkpoint."""
+
+    network: str
+    processor: str = "AutoImageProcessor"
+
+
+def load_pretrained(
+    options: CheckpointOptions, classes: Classes, placement: Placement
+) -> Pretrained:
+    """The processor and the network of a checkpoint; raises ModelError where they do not load."""
+    import transformers
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    source, arguments = location(options)
+    try:
+        processor = getattr(transformers, classes.processor).from_pretrained(
+            source, **_pillow(transformers.__version__), **arguments
+        )
+        network, report = getattr(transformers, classes.network).from_pretrained(
+            source, output_loading_info=True, **arguments
+        )
+    except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+        raise ModelError(
+            f"{options.described()} cannot be loaded with {classes.network} of transformers "
+            f"{transformers.__version__}: {str(error).strip().splitlines()[0]}",
+            hint="the checkpoint may be for another task, or need a newer transformers",
+        ) from error
+    missing = sorted(report["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"{options.described()} lacks {len(missing)} of the weights of "
+            f"{type(network).__name__}, such as {missing[0]}: random numbers would stand there",
+            hint="the checkpoint is for another task, or only a backbone",
+        )
+    module = network.to(placement.device, placement.torch_dtype).eval()
+    return Pretrained(processor, module, placement)
+
+
+def _pillow(version: str) -> dict[str, Any]:
+    """Processors resize with Pillow, as those did with which most checkpoints were published.
+
+    With torchvision installed the default is another backend, with other pixels.
+    """
+    return {"backend": "pil"} if int(version.partition(".")[0]) >= 5 else {"use_fast": False}
+
+
+def location(options: CheckpointOptions) -> tuple[str, dict[str, str]]:
+    """Where `from_pretrained` finds a checkpoint: its source and further arguments."""
+    if isinstance(options.checkpoint, Path) or options.revision is None:
+        return str(options.checkpoint), {}
+    return options.checkpoint, {"revision": options.revision}
+
+
+def known_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the arguments that a function's signature names."""
+    names = inspect.signature(function).parameters
+    return {name: value for name, value in arguments.items() if name in names}
+
+
+def _method(processor: Any, name: str) -> Callable[..., Any] | None:
+    """The processor's method; of those that only pass everything on, the one of its image part."""
+    found = [getattr(one, name, None) for one in (processor, _image_part(processor))]
+    methods = [method for method in found if callable(method)]
+    explicit = [
+        method
+        for method in methods
+        if all(
+            one.kind is not one.VAR_KEYWORD for one in inspect.signature(method).parameters.values()
+        )
+    ]
+    return next(iter((*explicit, *methods)), None)
+
+
+def _image_part(processor: Any) -> Any:
+    return getattr(processor, "image_processor", None)
+
+
+def images(samples: Sequence[Sample]) -> list[NDArray[np.uint8]]:
+    """The images of samples, as copies that a processor may write to."""
+    return [np.array(sample.rgb) for sample in samples]
+
+
+def sizes(samples: Sequence[Sample]) -> list[tuple[int, int]]:
+    """Height and width of each sample's image."""
+    return [sample.rgb.shape[:2] for sample in samples if sample.rgb is not None]
+
+
+def versions(options: CheckpointOptions, pretrained: Pretrained) -> dict[str, str]:
+    """What a record should say of a checkpoint and what runs it."""
+    import transformers
+
+    return {
+        "checkpoint": options.described(),
+        "network": type(pretrained.module).__name__,
+        "processor": type(pretrained.processor).__name__,
+        "transformers": str(transformers.__version__),
+    }
