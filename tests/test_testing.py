@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from rpx_core.resolve import resolve
+from rpx_core.resolution import resolve
 
 from rpx_core.cli import invoke
 from rpx_core.config import build_config
