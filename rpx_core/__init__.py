@@ -101,6 +101,11 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "EfficiencyMetadata count_flops_torch count_parameters profile_model",
             ),
             (
+                "rpx-core",
+                "rpx_core.published.hub",
+                "download_split fetch_manifest load mount",
+            ),
+            (
                 "rpx-detection",
                 "rpx_detection.published",
                 "DetectionGroundTruth DetectionPrediction Tracklet TrackletGroundTruth "

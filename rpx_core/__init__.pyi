@@ -20,6 +20,7 @@ from rpx_core.published.efficiency import (
     count_parameters,
     profile_model,
 )
+from rpx_core.published.hub import download_split, fetch_manifest, load, mount
 from rpx_core.published.logs import configure_logging, get_logger, show_banner
 from rpx_core.published.models import (
     BenchmarkableModel,
@@ -178,9 +179,12 @@ __all__ = [
     "count_flops_torch",
     "count_parameters",
     "default_invoker",
+    "download_split",
+    "fetch_manifest",
     "format_markdown_summary",
     "get_factory",
     "get_logger",
+    "load",
     "make_numpy_depth_model",
     "make_numpy_detection_model",
     "make_numpy_grounding_model",
@@ -191,6 +195,7 @@ __all__ = [
     "make_numpy_sparse_depth_model",
     "make_numpy_tracking_model",
     "make_numpy_trajectory_model",
+    "mount",
     "profile_model",
     "resolve",
     "run_keypoint_matching",

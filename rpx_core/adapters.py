@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import AdapterError, ModelError, first_few, kind_of
 
 
 def image_size(sample: Sample) -> tuple[int, int]:
@@ -33,3 +33,50 @@ def function_name(function: Callable[..., Any]) -> str:
     """What a function is called; an object that is called, by its class."""
     name: str = getattr(function, "__name__", type(function).__name__)
     return name
+
+
+def as_array(answer: Any, expected: str) -> NDArray[Any]:
+    """What a model or function answered, as an array of numbers or truth values.
+
+    Arrays, lists, pictures of Pillow, and tensors wherever they are. Raises AdapterError for all
+    else, its message to follow "returned", naming what was `expected`.
+    """
+    if answer is None or isinstance(answer, Mapping):
+        raise _not_an_array(answer, expected)
+    try:
+        array = np.asarray(_to_host(answer))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise AdapterError(
+            f"{kind_of(answer)} that is no array ({error}); {expected} was expected",
+            hint="rows of unequal length, or a tensor of a type that numpy lacks: try .float()",
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise AdapterError(
+            f"{kind_of(answer)} of dtype {array.dtype}; {expected} was expected",
+            hint="every element must be a number; drop None, texts and objects",
+        )
+    return array
+
+
+def _to_host(answer: Any) -> Any:
+    """A tensor as the array that it holds, without a gradient and in the memory of the host."""
+    if isinstance(answer, np.ndarray):
+        return answer
+    for step in ("detach", "cpu", "numpy"):
+        act = getattr(answer, step, None)
+        answer = act() if callable(act) else answer
+    if isinstance(answer, list | tuple):
+        return [_to_host(part) for part in answer]
+    return answer
+
+
+def _not_an_array(answer: Any, expected: str) -> AdapterError:
+    if answer is None:
+        return AdapterError(
+            f"None; {expected} was expected", hint="does every path end with `return`?"
+        )
+    keys = [str(key) for key in answer]
+    return AdapterError(
+        f"a dict of {first_few(keys) or 'nothing'}; {expected} was expected",
+        hint="return the array itself" + (f", as in answer[{keys[0]!r}]" if keys else ""),
+    )

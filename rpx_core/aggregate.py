@@ -14,7 +14,7 @@ from rpx_core.errors import ConfigError
 from rpx_core.folds import Folded, States, StateSource, group
 from rpx_core.journal import StoredRow
 from rpx_core.records import natural_key
-from rpx_core.report import Cell, Number, Slice
+from rpx_core.report import Cell, Counts, Number, Slice
 
 SLICE_KEYS = ("phase", "difficulty", "scene", "sequence")
 
@@ -43,7 +43,7 @@ class Aggregator:
     def numbers(self) -> tuple[Number, ...]:
         """Every output of every metric by each of its aggregates."""
         return tuple(
-            _number(folded, name, aggregate)
+            _with_table(_number(folded, name, aggregate), folded)
             for folded in self._whole
             for name, output in folded.metric.outputs.items()
             for aggregate in output.aggregates
@@ -133,6 +133,21 @@ def _number(folded: Folded, name: str, aggregate: Aggregate) -> Number:
         headline=aggregate == output.headline,
         evidence=Unit(folded.metric.unit),
     )
+
+
+def _with_table(number: Number, folded: Folded) -> Number:
+    table = folded.tables.get(number.output) if number.aggregate == "pooled" else None
+    if table is None:
+        return number
+    counts = Counts(
+        caption=table.caption,
+        row_axis=table.row_axis,
+        column_axis=table.column_axis,
+        rows=tuple(map(str, table.rows)),
+        columns=tuple(map(str, table.columns)),
+        counts=tuple(tuple(row) for row in table.counts.tolist()),
+    )
+    return number.model_copy(update={"table": counts})
 
 
 def _cell(folded: Folded, name: str, place: _Place) -> Cell:

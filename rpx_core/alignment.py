@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from rpx_core.contracts import Aligned, Frame, Task
-from rpx_core.errors import PluginError
+from rpx_core.errors import PluginError, kind_of
 
 
 def fit(task: Task[Any, Any], method: str, frames: Sequence[Frame]) -> list[Aligned[Any] | None]:
@@ -21,9 +21,7 @@ def fit(task: Task[Any, Any], method: str, frames: Sequence[Frame]) -> list[Alig
 
 def _checked(result: object) -> Aligned[Any]:
     if not isinstance(result, Aligned):
-        raise PluginError(
-            f"align() returned a {type(result).__name__}; Aligned or None was expected"
-        )
+        raise PluginError(f"align() returned {kind_of(result)}; Aligned or None was expected")
     facts = {str(key): float(value) for key, value in result.facts.items()}
     for key, value in facts.items():
         if not math.isfinite(value):

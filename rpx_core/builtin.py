@@ -48,7 +48,7 @@ def rpx_metrics() -> Iterable[MetricSpec]:
 
 @hookimpl
 def rpx_datasets() -> Iterable[DatasetSpec]:
-    """Offer the embedded datasets and the layout of the RPX release."""
+    """Offer the embedded datasets, and those on the hub."""
     return [
         DatasetSpec(
             name="demo",
@@ -69,6 +69,15 @@ def rpx_datasets() -> Iterable[DatasetSpec]:
             ),
             extra="motorcycle",
             modules=("skimage",),
+        ),
+        DatasetSpec(
+            name="hub",
+            summary="a dataset on the Hugging Face Hub, hub:OWNER/REPO; by default the RPX release",
+            target="rpx_core.hub.dataset:open_hub",
+            options="rpx_core.hub.dataset:HubOptions",
+            argument="repo_id",
+            tasks=(*_ALL_TASKS, "trajectory"),
+            selective=True,
         ),
     ]
 

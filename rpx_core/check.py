@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from rpx_core.config import Data
 from rpx_core.contracts import Task
 from rpx_core.datasets import open_dataset
+from rpx_core.depth_scales import describe_depth
 from rpx_core.errors import ConfigError
 from rpx_core.guard import guarded
 from rpx_core.host import Host
@@ -20,11 +21,13 @@ from rpx_core.report import Failure
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found."""
+    """What a check found: different samples, however many tasks read them, and all problems."""
 
     samples: int
     problems: tuple[str, ...]
     tasks: tuple[str, ...]
+    depth: tuple[str, ...] = ()
+    """Which scale depth maps were read with, and what that gives."""
 
     def document(self) -> dict[str, Any]:
         """The same for `--json`."""
@@ -32,12 +35,18 @@ class Checked:
             "samples": self.samples,
             "tasks": list(self.tasks),
             "problems": list(self.problems),
+            "depth": list(self.depth),
         }
 
 
-def check_dataset(host: Host, data: Data, task: str | None) -> Checked:
-    """Read every sample of a dataset as each installed task that it serves reads it."""
-    manifest = open_dataset(host, data)
+def check_dataset(
+    host: Host, data: Data, task: str | None, options: Mapping[str, Any] | None = None
+) -> Checked:
+    """Read every sample of a dataset as each installed task that it serves reads it.
+
+    `options` are those of the one task that is named.
+    """
+    manifest = open_dataset(host, data, host.find("task", task) if task else None)
     served = manifest.header.served()
     installed = {offer.spec.name: offer for offer in host.offers("task").values()}
     wanted = [task] if task else [name for name in served if name in installed]
@@ -46,21 +55,27 @@ def check_dataset(host: Host, data: Data, task: str | None) -> Checked:
             f"{manifest.name} serves {', '.join(served)}; no installed task reads that",
             hint="install the plugin of one of these tasks",
         )
+    if options and len(wanted) > 1:
+        raise ConfigError("options are those of one task", hint="say which one with --task")
     problems: list[str] = list(manifest.warnings)
-    samples = 0
+    samples: set[str] = set()
     for name in wanted:
-        part = resolve_part(host.find("task", name), {}, field_name="options")
-        for problem in _problems(manifest, part.build(), name):
-            samples += 1
+        part = resolve_part(host.find("task", name), options or {}, field_name="options")
+        for identifier, problem in _problems(manifest, part.build(), name):
+            samples.add(identifier)
             if problem is not None:
                 problems.append(problem)
-    return Checked(samples, tuple(problems), tuple(wanted))
+    return Checked(len(samples), tuple(problems), tuple(wanted), describe_depth(manifest))
 
 
-def _problems(manifest: Manifest, task: Task[Any, Any], name: str) -> Iterator[str | None]:
+def _problems(
+    manifest: Manifest, task: Task[Any, Any], name: str
+) -> Iterator[tuple[str, str | None]]:
+    """Each sample's id, and what is wrong with it, if anything."""
     files = manifest.files
     for entries in manifest.sequences().values():
         for record in task.arrange(manifest.records(entries), files):
             declared = files.declaring(record.checksums)
             found = guarded("load", partial(task.load, record, declared))
-            yield (f"{record.id} ({name}): {found.text}" if isinstance(found, Failure) else None)
+            told = f"{record.id} ({name}): {found.text}" if isinstance(found, Failure) else None
+            yield record.id, told

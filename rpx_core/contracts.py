@@ -24,6 +24,7 @@ from rpx_core.legends import Legend
 if TYPE_CHECKING:
     from rpx_core.files import Files
     from rpx_core.records import Record
+    from rpx_core.shared_files import SharedFormat
 
 Truth = TypeVar("Truth")
 Prediction = TypeVar("Prediction")
@@ -187,6 +188,18 @@ class Undefined:
 ResultMap = Mapping[str, float | Undefined | None]
 
 
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """Counts by row and column, int64 (rows, columns): a confusion matrix, say."""
+
+    caption: str
+    row_axis: str
+    column_axis: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    counts: NDArray[np.int64]
+
+
 class Metric(Protocol):
     """What every metric has; the four units differ in what `measure` receives.
 
@@ -197,7 +210,9 @@ class Metric(Protocol):
     Both are pure: inputs are not changed, nothing is remembered.
 
     Where present, `doubt(state) -> str | None` says of the fold of a whole run why its numbers
-    should be doubted (too few images for a covariance, say): a warning in the report.
+    should be doubted (too few images for a covariance, say): a warning in the report. And
+    `tables(state) -> Mapping[str, CountTable]` gives, by output, the counts that its pooled value
+    is made of; reports show them.
 
     Where present, `measure_block(frames) -> State | None` measures many samples at once, for
     speed; its numbers must be those of the fold of their single states.
@@ -300,6 +315,8 @@ class Task(ABC, Generic[Truth, Prediction]):
     """File name ending of a saved prediction, `.npz` say; `read_prediction` may accept more."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Further endings that `rpx score` accepts."""
+    shared: SharedFormat | None = None
+    """The format of files of many samples that `rpx score` accepts, where there is one."""
 
     def arrange(self, records: Sequence[Record], files: Files) -> Sequence[Record]:
         """Records of the samples that one sequence gives; a pair task makes pairs of frames.

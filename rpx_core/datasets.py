@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rpx_core.config import Data
 from rpx_core.contracts import Difficulty
-from rpx_core.errors import ConfigError, PluginError
-from rpx_core.host import Host
+from rpx_core.errors import ConfigError, ManifestError, PluginError, count_of, first_few
+from rpx_core.folders import leaving
+from rpx_core.host import Host, Offer
 from rpx_core.isolation import call_plugin
 from rpx_core.manifest import Entry, Manifest, read_manifest
 from rpx_core.models import require_extra
 from rpx_core.parts import resolve_part
+from rpx_core.progress import Watch, watch_nothing
+from rpx_core.shorthand import split_shorthand, with_argument
+from rpx_core.specs import DatasetSpec, TaskSpec
 
 MANIFEST_SUFFIXES = (".json", ".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a command is going to read of a dataset, for one that can leave out the rest.
+
+    `task` is the bare name and `keys` the record keys that it reads; None and empty where the
+    command does not say. `known` are all keys that a record may have. `watch` shows long work.
+    """
+
+    task: str | None = None
+    split: str | None = None
+    keys: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    watch: Watch = watch_nothing
 
 
 def cache_directory() -> Path:
@@ -28,18 +49,39 @@ def cache_directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "rpx"
 
 
-def open_dataset(host: Host, data: Data) -> Manifest:
-    """The manifest of a dataset; raises ConfigError for an unknown name, ManifestError if bad."""
-    known = known_assets(host)
+def open_dataset(host: Host, data: Data, task: Offer[TaskSpec] | None = None) -> Manifest:
+    """The manifest of a dataset; raises ConfigError for an unknown name, ManifestError if bad.
+
+    `task` is who will read it: a selective dataset fetches nothing else.
+    """
     if is_manifest_path(data):
-        return _open_file(data, known)
-    offer = host.find("dataset", data.name)
+        return _open_file(data, known_assets(host))
+    offer, text = find_dataset(host, data)
     require_extra(offer)
-    part = resolve_part(offer, data.options, field_name="data.options")
-    manifest = call_plugin(f"dataset {offer.full_name}", lambda: part.call(cache_directory()))
+    options = with_argument(offer.spec, data.options, text, field_name="data.options")
+    part = resolve_part(offer, options, field_name="data.options")
+    arguments: list[object] = [cache_directory()]
+    if offer.spec.selective:
+        arguments.append(wanted_by(host, task, data.split))
+    manifest = call_plugin(f"dataset {offer.full_name}", lambda: part.call(*arguments))
     if not isinstance(manifest, Manifest):
         raise PluginError(f"dataset {offer.full_name} did not return a Manifest")
     return manifest
+
+
+def wanted_by(host: Host, task: Offer[TaskSpec] | None, split: str | None) -> Wanted:
+    """What a task reads of a split; of no task in particular, nothing is said."""
+    known, watch = known_assets(host), host.watch
+    if task is None:
+        return Wanted(split=split, known=known, watch=watch)
+    keys = frozenset((*task.spec.requires, *task.spec.assets))
+    return Wanted(task.spec.name, split, keys, known, watch)
+
+
+def find_dataset(host: Host, data: Data) -> tuple[Offer[DatasetSpec], str | None]:
+    """The registered dataset that a name means, and the text behind its colon."""
+    name, text = split_shorthand(host, "dataset", data.name)
+    return host.find("dataset", name), text
 
 
 def index_layout(host: Host, name: str, options: dict[str, Any]) -> Manifest:
@@ -51,7 +93,22 @@ def index_layout(host: Host, name: str, options: dict[str, Any]) -> Manifest:
             f"{name} is a dataset, not a layout of folders",
             hint=f"layouts: {', '.join(layouts) or 'none is installed'}",
         )
-    return open_dataset(host, Data(name=offer.full_name, options=options))
+    manifest = open_dataset(host, Data(name=offer.full_name, options=options))
+    _refuse_links_out(manifest)
+    return manifest
+
+
+def _refuse_links_out(manifest: Manifest) -> None:
+    """Say at once what no run would read: images that links lead out of the root."""
+    records = chain.from_iterable(map(manifest.records, manifest.sequences().values()))
+    outside = leaving(manifest.root, (record.rgb for record in records if record.rgb))
+    if outside:
+        raise ManifestError(
+            f"{manifest.root}: {count_of(len(outside), 'image')} lie outside it, behind links: "
+            f"{first_few(outside, 3)}",
+            hint="runs read nothing outside the root: copy the images there, or index the folder "
+            "that holds both",
+        )
 
 
 def is_manifest_path(data: Data) -> bool:
@@ -68,10 +125,13 @@ def known_assets(host: Host) -> frozenset[str]:
 def select(manifest: Manifest, data: Data) -> dict[str, list[Entry]]:
     """Entries by sequence of the split asked for; raises ConfigError when none is left.
 
-    The splits of a manifest are the difficulties of its records.
+    The splits of a manifest are the difficulties of its records; one that says which split it is
+    holds nothing else.
     """
     sequences = manifest.sequences()
-    if data.split is None or data.split == "all":
+    split = data.split
+    own = split is not None and manifest.header.split == split and split not in set(Difficulty)
+    if split is None or split == "all" or own:
         chosen = sequences
     else:
         chosen = {

@@ -108,6 +108,19 @@ class IncompleteRunError(RPXError):
     exit_code = ExitCode.INCOMPLETE
 
 
+def kind_of(value: object) -> str:
+    """What a value is, with its article, as a message says it: "an int", "a list", "None"."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def count_of(number: int, one: str, many: str | None = None) -> str:
+    """A number of things, as a message says it: "1 box", "2 boxes"."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def first_few(names: Sequence[str], most: int = 10) -> str:
     """The first of many names, as a message shows them."""
     more = len(names) - most

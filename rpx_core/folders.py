@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rpx_core.documents import read_text
-from rpx_core.errors import ManifestError, first_few
+from rpx_core.errors import ManifestError, count_of, first_few
 from rpx_core.records import natural_key
 
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
@@ -89,9 +89,26 @@ def files_below(folder: Path, endings: Sequence[str]) -> dict[str, Path]:
     }
 
 
+def leaving(root: Path, names: Iterable[str]) -> list[str]:
+    """The names below a root that links lead out of it, where runs refuse to read them."""
+    own = root.resolve()
+    inside: dict[Path, bool] = {}
+    found = []
+    for name in names:
+        path = root / name
+        if path.parent not in inside:
+            inside[path.parent] = path.parent.resolve().is_relative_to(own)
+        if not inside[path.parent] or (
+            path.is_symlink() and not path.resolve().is_relative_to(own)
+        ):
+            found.append(name)
+    return found
+
+
 def warn_of_lonely(names: Sequence[str]) -> list[str]:
     """The warning for files without the counterpart that a sample needs; none without any."""
-    return [f"{len(names)} files without counterpart: {first_few(names)}"] if names else []
+    count = count_of(len(names), "file")
+    return [f"{count} without counterpart: {first_few(names)}"] if names else []
 
 
 def read_lines(path: Path) -> list[list[str]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from rpx_core.contracts import Aggregate, Metric, Output
+from rpx_core.contracts import Aggregate, CountTable, Metric, Output
 from rpx_core.guard import guarded
 from rpx_core.journal import StoredRow
 from rpx_core.measure import UNTOLD, evaluate
@@ -79,6 +79,7 @@ class _Pooled:
     measured: Measured
     states: int
     doubt: str | None = None
+    state: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,19 @@ class Folded:
         return self._pooled.doubt if hasattr(self.metric, "doubt") else None
 
     @cached_property
+    def tables(self) -> Mapping[str, CountTable]:
+        """The counts behind pooled values by output, where the metric has any."""
+        state = self._pooled.state if hasattr(self.metric, "tables") else None
+        if state is None:
+            return {}
+        found = guarded("measure", lambda: dict(self.metric.tables(state)))  # type: ignore[attr-defined]  # optional, see above
+        if isinstance(found, Failure):
+            self.states.note(self.label, found)
+            return {}
+        tables: Mapping[str, CountTable] = found
+        return tables
+
+    @cached_property
     def failed(self) -> int:
         """Rows without numbers."""
         return len(self.rows) - len(self._kept)
@@ -135,15 +149,15 @@ class Folded:
         if isinstance(found, Failure):
             self.states.note(self.label, found)
             return _Pooled(self._without(f"{found.error}: {found.message}"), len(states))
-        measured, doubt = found
-        return _Pooled(measured, len(states), doubt)
+        measured, doubt, state = found
+        return _Pooled(measured, len(states), doubt, state)
 
     def _without(self, reason: str) -> Measured:
         return Measured(values=dict.fromkeys(self.metric.outputs), reason=reason)
 
-    def _evaluate(self, state: Any) -> tuple[Measured, str | None]:
+    def _evaluate(self, state: Any) -> tuple[Measured, str | None, Any]:
         doubt = getattr(self.metric, "doubt", None)
-        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None
+        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None, state
 
     @cached_property
     def _scenes(self) -> list[Folded]:
@@ -180,8 +194,20 @@ class Folded:
         value, is_infinite = pooled.measured.values[name], name in pooled.measured.infinite
         why = pooled.measured.why_undefined(name) or "undefined for the pooled evidence"
         reason = None if value is not None else "infinite" if is_infinite else why
-        undefined = len(self._kept) - pooled.states
-        return Value(value, pooled.states, undefined, self.failed, int(is_infinite), reason)
+        n = self._behind(name)
+        undefined = len(self._kept) - n
+        return Value(value, n, undefined, self.failed, int(is_infinite), reason)
+
+    def _behind(self, name: str) -> int:
+        """How many rows a pooled value rests on.
+
+        Where a row has a value of its own, one without it adds nothing: it has no referent, no
+        pixel of the class. Where only the whole has one (AP), every row counts.
+        """
+        if "sample" not in self.metric.outputs[name].aggregates:
+            return self._pooled.states
+        values = self._values(name)
+        return len(values.finite) + values.infinite
 
     def _group_mean(self, name: str) -> Value:
         if self._kept and all(row.row.scene is None for row in self._kept):

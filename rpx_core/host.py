@@ -27,6 +27,7 @@ from rpx_core.isolation import (
 )
 from rpx_core.names import DOCTOR, Request, choose
 from rpx_core.offers import COLLECTIONS, NOTIFICATIONS, Kind, Offer, Offers, Plugin, Status
+from rpx_core.progress import Watch, watch_nothing
 from rpx_core.registration import collect, implemented_hooks, register
 from rpx_core.specs import Spec
 
@@ -56,6 +57,7 @@ class Host:
         self._entries = tuple(_Entry(declaration) for declaration in declarations)
         self._strict = strict
         self._warn = warn
+        self.watch: Watch = watch_nothing
 
     @classmethod
     def discover(
@@ -64,13 +66,16 @@ class Host:
         strict: bool = False,
         path: Sequence[str] | None = None,
         warn: Warn | None = None,
+        watch: Watch = watch_nothing,
     ) -> Host:
         """Read the metadata of installed plugins; with `strict`, also load and ask all of them.
 
         `path` are the folders to search, `sys.path` by default. `warn` gets the one line that
-        each broken plugin costs; the default prints it on stderr.
+        each broken plugin costs; the default prints it on stderr. `watch` shows what takes long,
+        such as a download.
         """
         host = cls(read_declarations(path), strict=strict, warn=warn or _print_warning)
+        host.watch = watch
         if strict:
             host._ask_everything()
         return host

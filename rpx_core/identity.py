@@ -19,6 +19,7 @@ from rpx_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from rpx_core.config import RunConfig
+    from rpx_core.manifest import Manifest
     from rpx_core.resolution import Resolved
 
 
@@ -27,7 +28,7 @@ def digest(inputs: Mapping[str, Any]) -> str:
     return hashlib.sha256(to_json(inputs)).hexdigest()
 
 
-def run_inputs(config: RunConfig, resolved: Resolved, dataset_id: str) -> dict[str, Any]:
+def run_inputs(config: RunConfig, resolved: Resolved, manifest: Manifest) -> dict[str, Any]:
     """Everything that can move a number of a run: names, versions and digests, never a path."""
     parts = [resolved.task_part, *resolved.metric_parts.values()]
     if resolved.model.part is not None:
@@ -42,7 +43,8 @@ def run_inputs(config: RunConfig, resolved: Resolved, dataset_id: str) -> dict[s
         },
         "model": resolved.model.identity(),
         "data": {
-            "dataset_id": dataset_id,
+            "dataset_id": manifest.dataset_id,
+            **({"origin": dict(manifest.origin)} if manifest.origin else {}),
             "split": config.data.split,
             "limit": config.data.limit,
         },

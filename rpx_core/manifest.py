@@ -85,6 +85,10 @@ class Manifest:
     dataset_id: str
     source: Source
     warnings: tuple[str, ...] = field(default=())
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Where it was fetched from, by repository and commit; empty for local data."""
+    partial: tuple[str, ...] = ()
+    """Why it is not the whole of its dataset."""
 
     @property
     def root(self) -> Path:
@@ -95,6 +99,17 @@ class Manifest:
     def files(self) -> Files:
         """The files of the dataset, read safely."""
         return Files(self.source.root, self.source.also)
+
+    def with_origin(
+        self, origin: Mapping[str, str], *, partial: Sequence[str], warnings: Sequence[str]
+    ) -> Manifest:
+        """The same, fetched from somewhere; with further warnings."""
+        return replace(
+            self,
+            origin=dict(origin),
+            partial=tuple(partial),
+            warnings=(*self.warnings, *warnings),
+        )
 
     def sequences(self) -> dict[str, list[Entry]]:
         """Entries by sequence, both in natural order."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 from rpx_core.contracts import Metric, Output, Undefined, Unit
-from rpx_core.errors import MetricError, PluginError
+from rpx_core.errors import MetricError, PluginError, kind_of
 from rpx_core.guard import Guard, guarded
 from rpx_core.report import Failure, Measured
 from rpx_core.state import encode_state
@@ -78,7 +78,7 @@ class Evidence:
             return
         if not isinstance(state, metric.metric.State):
             raise MetricError(
-                f"metric {metric.label}: measure() returned a {type(state).__name__}; "
+                f"metric {metric.label}: measure() returned {kind_of(state)}; "
                 f"{metric.metric.State.__qualname__} or None was expected"
             )
         self.states[metric.label] = encode_state(state)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rpx_core.contracts import Model, Runtime, Sample, Task
-from rpx_core.errors import ConfigError, ModelError
+from rpx_core.errors import ConfigError, ModelError, kind_of
 from rpx_core.host import Host, Offer
 from rpx_core.identity import digest_of
 from rpx_core.names import is_same_task
@@ -95,7 +95,7 @@ def build_model(model: ModelPart, task: Task[Any, Any], runtime: Runtime) -> Mod
             raise ModelError(f"model {model.name}: nothing says how to build it")
     if not callable(getattr(built, "predict", None)):
         raise ModelError(
-            f"model {model.name}: what was built is a {type(built).__name__} without predict()"
+            f"model {model.name}: what was built is {kind_of(built)} without predict()"
         )
     return built  # type: ignore[no-any-return]  # checked above
 
@@ -163,7 +163,7 @@ def _function_model(
     code = import_code(place)
     value = code.attribute(attribute)
     if not callable(value) and not hasattr(value, "predict"):
-        raise ConfigError(f"{name} is a {type(value).__name__}; a function or model was expected")
+        raise ConfigError(f"{name} is {kind_of(value)}; a function or model was expected")
     return ModelPart(
         f"{code.source.stem}:{attribute}",
         "function",

@@ -101,9 +101,9 @@ def resolve_part(offer: Offer[Any], options: Mapping[str, Any], *, field_name: s
         validated = kind.model_validate(dict(options))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"])
+        where = ".".join([field_name, *map(str, problem["loc"])])
         raise ConfigError(
-            f"{field_name}.{where}: {problem['msg']}",
+            f"{where}: {problem['msg'].removeprefix('Value error, ')}",
             hint=f"options of {offer.full_name}: {', '.join(kind.model_fields) or 'none'}",
         ) from error
     options_dump = validated.model_dump(mode="json")

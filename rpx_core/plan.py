@@ -104,7 +104,7 @@ def make_plan(
     configuration names: prediction files, or a model that lives in this process.
     """
     resolved = resolve(config, host, protocol=protocol, model=model)
-    manifest = open_dataset(host, config.data)
+    manifest = open_dataset(host, config.data, resolved.offer)
     _check_served(manifest, resolved.offer.spec.name)
     sequences = select(manifest, config.data)
     ids, arranged = _samples(manifest, sequences, resolved.task)
@@ -141,7 +141,7 @@ def shard(names: Sequence[str], index: int, count: int) -> list[str]:
 
 def _record(config: RunConfig, resolved: Resolved, selection: _Selection) -> RunRecord:
     manifest = selection.manifest
-    inputs = run_inputs(config, resolved, manifest.dataset_id)
+    inputs = run_inputs(config, resolved, manifest)
     if selection.arranged is not None:
         inputs["data"]["arranged"] = selection.arranged
     identity = digest(inputs)
@@ -158,6 +158,7 @@ def _record(config: RunConfig, resolved: Resolved, selection: _Selection) -> Run
         dataset_samples=len(selection.everything),
         selected_samples=sum(len(ids) for ids in selection.samples.values()),
         sequences=len(selection.samples),
+        partial=manifest.partial,
         warnings=_warnings(config, resolved, selection),
         inputs=inputs,
     )

@@ -145,6 +145,17 @@ class RunRecord(Stored):
         return f"{align['method']} fit to the truth, per {align['scope']}"
 
 
+class Counts(Stored):
+    """What a number is made of: counts by row and column, with what both mean."""
+
+    caption: str
+    row_axis: str
+    column_axis: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
 class Number(Stored):
     """One published number, never without what is needed to read it.
 
@@ -169,6 +180,8 @@ class Number(Stored):
     headline: bool = False
     evidence: Unit = Unit.SAMPLE
     """What is counted: samples, pairs of frames, sequences or stacks."""
+    table: Counts | None = None
+    """The counts behind a pooled value, where its metric has a table of them."""
 
 
 class Cell(Stored):

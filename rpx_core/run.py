@@ -33,33 +33,12 @@ from rpx_core.predictions import file_stem
 from rpx_core.profiling.child import Assignment, choose_works, profile_job
 from rpx_core.profiling.storage import NAME as PROFILE
 from rpx_core.profiling.storage import write_profile
+from rpx_core.progress import Progress, Silent
 from rpx_core.report import Failure, Report, Results
 from rpx_core.results import collect, write_record
 
 DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
 DERIVED = ("report", "previews")
-
-
-class Progress(Protocol):
-    """What a run tells whoever watches it."""
-
-    def begin(self, total: int, done: int) -> None:
-        """So many samples are to be done; so many were done before."""
-        ...
-
-    def advance(self, samples: int) -> None:
-        """So many more samples are committed."""
-        ...
-
-
-class Silent:
-    """A progress that nobody watches."""
-
-    def begin(self, total: int, done: int) -> None:
-        """Hear nothing."""
-
-    def advance(self, samples: int) -> None:
-        """Hear nothing."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from rpx_core.host import Host
 from rpx_core.models import ModelPart
 from rpx_core.plan import Plan, make_plan
 from rpx_core.protocols import Protocol, load_protocol
+from rpx_core.strangers import warn_of_strangers
 from rpx_core.tasks import tasks_meant
 
 
@@ -43,8 +44,14 @@ def make_plans(
     protocol = _protocol(host, config)
     config = build_config(layers.merged(protocol), source=layers.source)
     return [
-        make_plan(
-            config.model_copy(update={"task": task}), host, output, protocol=protocol, model=model
+        warn_of_strangers(
+            make_plan(
+                config.model_copy(update={"task": task}),
+                host,
+                output,
+                protocol=protocol,
+                model=model,
+            )
         )
         for task in tasks_meant(config, host)
     ]

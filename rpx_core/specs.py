@@ -153,7 +153,9 @@ class DatasetSpec(Spec):
     """A dataset or a folder layout. The target is `open(options, cache) -> Manifest`.
 
     A `layout` describes folders that users already have: its options carry `root`, and
-    `rpx data index NAME ROOT` writes the manifest. `argument` is as in ModelSpec.
+    `rpx data index NAME ROOT` writes the manifest. `argument` is as in ModelSpec. A `selective`
+    dataset fetches only what is asked for: its target is `open(options, cache, wanted)`, where
+    `wanted` (`rpx_core.datasets.Wanted`) names the task and split.
     """
 
     tasks: tuple[str, ...]
@@ -162,6 +164,7 @@ class DatasetSpec(Spec):
     extra: str | None = None
     modules: tuple[str, ...] = ()
     layout: bool = False
+    selective: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rpx_core.config import Data, RunConfig
-from rpx_core.datasets import is_manifest_path, open_dataset
+from rpx_core.datasets import find_dataset, is_manifest_path, open_dataset
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
 from rpx_core.models import is_reference
@@ -33,6 +33,11 @@ def tasks_meant(config: RunConfig, host: Host) -> list[str]:
             hint="install the plugin of one of these tasks, or choose other --data",
         )
     model = config.model.name if config.model else None
+    if model is None and len(fitting) > 1 and _is_selective(config.data, host):
+        raise ConfigError(
+            f"{config.data.name} is fetched for one task at a time",
+            hint=f"say which one with --task: {', '.join(fitting.values())}",
+        )
     if model is None:
         return list(fitting)
     if not is_reference(model):
@@ -57,5 +62,8 @@ def tasks_meant(config: RunConfig, host: Host) -> list[str]:
 def _served(data: Data, host: Host) -> tuple[str, ...]:
     if is_manifest_path(data):
         return open_dataset(host, data).header.served()
-    tasks: tuple[str, ...] = host.find("dataset", data.name).spec.tasks
-    return tasks
+    return find_dataset(host, data)[0].spec.tasks
+
+
+def _is_selective(data: Data, host: Host) -> bool:
+    return not is_manifest_path(data) and find_dataset(host, data)[0].spec.selective

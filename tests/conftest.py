@@ -9,9 +9,23 @@ from pathlib import Path
 import pytest
 
 from rpx_core.host import Host
+from tests.local_hub import LocalHub, local_hub
 from tests.toys.bench import Bench
 from tests.toys.lab import TOYS, Lab, open_lab, toy_samples
 from tests.toys.stack_bench import DEPTH, MASKS, STACK_TOYS, StackBench
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalHub]:
+    """A hub on this machine that this process, and what it starts, takes for the real one."""
+    for name in ("HF_TOKEN", "HF_HUB_OFFLINE", "RPX_HF_REPO", "RPX_HF_REVISION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    monkeypatch.setenv("RPX_CACHE_DIR", str(tmp_path / "cache"))
+    with local_hub() as made:
+        monkeypatch.setenv("HF_ENDPOINT", made.url)
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -153,6 +153,33 @@ def test_undefined_values_are_left_out_and_counted(tmp_path: Path) -> None:
     assert counts(found["group"]) == (2, 0, 0, 0)
 
 
+class Shares(PixelMean):
+    """Undefined for a sample without pixels, though its state counts."""
+
+    def result(self, state: MeanState) -> dict[str, float | None]:
+        return {"mean": float(state.total / state.pixels) if state.pixels else None}
+
+
+def test_a_pooled_value_counts_the_samples_that_it_rests_on(tmp_path: Path) -> None:
+    evidence = [("a", pixels(1, 1.0)), ("a", pixels(0, 0.0)), ("b", pixels(1, 3.0))]
+    found = aggregate(tmp_path, Shares(), evidence)
+    assert found["pooled"].value == 2.0
+    assert counts(found["pooled"]) == (2, 1, 0, 0)
+
+
+class Ranked(Shares):
+    """A number that only the whole has: a sample without value of its own still counts."""
+
+    outputs: Mapping[str, Output] = {
+        "mean": Output(better="higher", headline="pooled", aggregates=("pooled", "group"))
+    }
+
+
+def test_of_a_number_that_only_the_whole_has_every_sample_counts(tmp_path: Path) -> None:
+    evidence = [("a", pixels(1, 1.0)), ("a", pixels(0, 0.0))]
+    assert counts(aggregate(tmp_path, Ranked(), evidence)["pooled"]) == (2, 0, 0, 0)
+
+
 def test_failed_samples_enter_no_value_and_every_count(tmp_path: Path) -> None:
     evidence = [("a", pixels(1, 1.0)), ("a", FAILED), ("b", FAILED), ("b", MISSING)]
     found = aggregate(tmp_path, PixelMean(), evidence)
@@ -210,7 +237,7 @@ def test_the_most_frequent_reason_of_single_outputs_is_told(tmp_path: Path) -> N
         assert found[name].value is None
         assert found[name].reason == f"undefined for all {n}: fewer than 10 pixels"
     assert found["pooled"].reason == "fewer than 10 pixels"
-    assert counts(found["pooled"]) == (3, 0, 0, 0)
+    assert counts(found["pooled"]) == (0, 3, 0, 0)
 
 
 def test_an_output_may_be_undefined_in_samples_and_defined_pooled(tmp_path: Path) -> None:

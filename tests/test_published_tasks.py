@@ -72,8 +72,8 @@ def test_every_field_reaches_the_engine() -> None:
         max_samples=9,
     )
     config = cfg.to_config()
-    options = {"repo_id": "me/set", "revision": "v2", "cache_dir": "cache"}
-    assert config.data == Data(name="hub", split="easy", limit=9, options=options)
+    options = {"repo_id": "me/set", "revision": "v2", "cache_dir": "cache", "max_samples": 9}
+    assert config.data == Data(name="hub", split="easy", options=options)
     assert config.model is not None
     assert config.model.options == {"size": 3}
     assert (config.execution.batch_size, config.execution.devices) == (4, ("cuda:1",))

@@ -292,4 +292,4 @@ def test_temporal_stability_without_pairs_or_metric_is_null() -> None:
     assert scores("rpx-2", EXAMPLE, stability=nothing)["ts"].coverage == 0
     missing = scores("rpx-2", EXAMPLE)["ts"]
     assert (missing.value, missing.coverage) == (None, 0)
-    assert missing.reason == "no temporal stability metric was run for this task"
+    assert missing.reason == "not defined for this task, or left out of the metrics of this run"

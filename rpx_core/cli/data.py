@@ -1,8 +1,9 @@
-"""`rpx data`: write the demo set, index folders, check manifests."""
+"""`rpx data`: write the demo set, fetch from the hub, index folders, check manifests."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,12 +18,13 @@ MAX_PROBLEMS = 50
     epilog="""\b
 Examples:
   rpx data demo my-demo                       write the embedded demo set to look at
+  rpx data download --task monocular_depth --split hard --max-samples 60
   rpx data index nyu /data/nyu -o nyu.json    a manifest from folders that you have
   rpx data check nyu.json                     read every file once, report what is wrong
 """
 )
 def data() -> None:
-    """Write, index and check datasets."""
+    """Write, fetch, index and check datasets."""
 
 
 @data.command(epilog="\b\nExample:\n  rpx data demo my-demo && rpx run --data my-demo/demo.json")
@@ -47,9 +49,54 @@ def demo(*, state: State, directory: Path) -> None:
 @data.command(
     epilog="""\b
 Examples:
+  rpx data download --task monocular_depth --split hard
+  rpx data download --task object_segmentation --split easy --max-samples 60
+  rpx data download --task relative_camera_pose --repo me/my-scenes --revision v2
+Private and gated datasets need HF_TOKEN. RPX_CACHE_DIR says where everything is kept; it is
+verified, used again by other tasks and splits, and an interrupted download goes on where it was.
+"""
+)
+@click.option("--task", required=True, shell_complete=complete("task"), help="Whose files.")
+@click.option("--split", help="easy, medium or hard. [default: all of them]")
+@click.option("--repo", "repo_id", help="OWNER/NAME. [default: $RPX_HF_REPO, or the RPX release]")
+@click.option("--revision", help="Branch, tag or commit. [default: the audited release, or main]")
+@click.option(
+    "--max-samples", type=click.IntRange(min=1), metavar="N", help="Only N, spread evenly."
+)
+@click.option("--max-workers", type=click.IntRange(1, 64), default=8, show_default=True)
+@click.option("--set", "settings", multiple=True, metavar="A=VALUE", help="Options of `hub`.")
+@common_options
+def download(*, state: State, task: str, split: str | None, **flags: Any) -> None:
+    """Fetch what a task and split need, and nothing else; print the manifest to run on."""
+    from rpx_core.cli.settings import flags_layer
+    from rpx_core.hub.resolved import write_manifest
+
+    chosen = {name: value for name, value in flags.items() if name != "settings" and value}
+    options = chosen | flags_layer({"settings": flags["settings"]})
+    written = write_manifest(task, split, options, state.discover())
+    if state.as_json:
+        print_json(written.document())
+        return
+    console = state.console()
+    for warning in written.fetched.warnings:
+        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    count, total = len(written.fetched.samples), written.fetched.of_samples
+    console.print(
+        f"{count} of {total} samples of {written.origin.repo_id} at {written.fetched.commit[:12]}\n"
+        f"{written.path}\n\n"
+        f"next: rpx run --task {task} --data {written.path}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@data.command(
+    epilog="""\b
+Examples:
   rpx data index folders /data/mine -o mine.json
   rpx data index kitti /data/kitti -o kitti.json --set split='"val"'
   rpx list datasets                           shows which layouts are known
+  rpx list datasets kitti                     shows the options of one
 """
 )
 @click.argument("layout", shell_complete=complete("dataset"))
@@ -88,19 +135,42 @@ def index(
         )
 
 
-@data.command(epilog="\b\nExample:\n  rpx data check set.json --task monocular_depth")
-@click.argument("manifest", type=click.Path(path_type=Path))
+@data.command(
+    epilog="""\b
+Examples:
+  rpx data check set.json --task monocular_depth
+  rpx data check lists/set.json --root /data/nyu
+  rpx data check set.json --task monocular_depth --set options.max_depth=10
+"""
+)
+@click.argument("manifest", shell_complete=complete("dataset"))
 @click.option("--task", help="Only as this task reads it.", shell_complete=complete("task"))
+@click.option(
+    "--root",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where its files are. [default: as it says, inside its own folder]",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="A.B=VALUE", help="As for `rpx run`: options, data."
+)
 @common_options
-def check(*, state: State, manifest: Path, task: str | None) -> int:
+def check(
+    *, state: State, manifest: str, task: str | None, root: Path | None, settings: tuple[str, ...]
+) -> int:
     """Read every sample of MANIFEST as a run would and report each that fails.
 
-    Exit code 2 when anything is wrong.
+    MANIFEST is whatever `rpx run --data` takes. Says with which scale depth was read. Exit code 2
+    when anything is wrong.
     """
     from rpx_core.check import check_dataset
-    from rpx_core.config import Data
+    from rpx_core.cli.settings import flags_layer
+    from rpx_core.config import build_config, set_field
 
-    checked = check_dataset(state.discover(), Data(name=str(manifest)), task)
+    layer = flags_layer({"data": manifest, "settings": settings})
+    if root is not None:
+        set_field(layer, "data.options.root", str(root))
+    config = build_config(layer, source="command line")
+    checked = check_dataset(state.discover(), config.data, task, config.options)
     if state.as_json:
         print_json(checked.document())
     elif not state.quiet:
@@ -109,5 +179,7 @@ def check(*, state: State, manifest: Path, task: str | None) -> int:
         hidden = len(checked.problems) - MAX_PROBLEMS
         if hidden > 0:
             click.echo(f"and {hidden} more")
+        for line in checked.depth:
+            click.echo(line)
         click.echo(f"{checked.samples} samples read, {len(checked.problems)} problems")
     return ExitCode.USAGE if checked.problems else ExitCode.OK

@@ -41,9 +41,10 @@ class State:
 
     def discover(self) -> Host:
         """The installed plugins."""
+        from rpx_core.cli.progress import watch_downloads
         from rpx_core.host import Host
 
-        return Host.discover(strict=self.strict)
+        return Host.discover(strict=self.strict, watch=watch_downloads(self))
 
     def foreign_output(self) -> AbstractContextManager[None]:
         """While models run, what they print goes to stderr under `--json`: stdout is a document."""

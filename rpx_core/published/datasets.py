@@ -103,7 +103,8 @@ class RPXDataset:
         """
         host = Host.discover()
         data = Data(name=name, split=split, limit=limit, options=dict(options or {}))
-        return cls._of(SampleReader(open_dataset(host, data), host, task, data), batch_size)
+        manifest = open_dataset(host, data, host.find("task", str(task)))
+        return cls._of(SampleReader(manifest, host, task, data), batch_size)
 
     @property
     def task(self) -> TaskType | str:

@@ -28,8 +28,9 @@ class TaskRunConfig:
     `hf_checkpoint` (a checkpoint of transformers, by name or folder); `model_kwargs` are options of
     the latter two. The data is the released dataset of `repo_id` at `revision`, kept in
     `cache_dir`, of the split `hard`; or all of the manifest at `manifest_path`, or one split of it.
-    `split` is easy, medium, hard or all. `max_samples` takes the first so many in the order of
-    their ids. Runs are kept below `output_dir`, one folder each, as those of `rpx run`; a model
+    `split` is easy, medium, hard or all. `max_samples` takes so many: of a manifest the first in
+    the order of their ids, of the hub spread evenly over scenes and phases, and only these are
+    fetched. Runs are kept below `output_dir`, one folder each, as those of `rpx run`; a model
     object has no identity, so its run always starts anew. `progress(done, total, stage)` is told
     of finished samples. Raises ConfigError for what does not fit together.
     """
@@ -87,12 +88,15 @@ class TaskRunConfig:
         return {"name": self.model_name, "options": options}
 
     def _data_layer(self) -> dict[str, Any]:
-        chosen = {"split": self.split, "limit": self.max_samples}
         if self.manifest_path is not None:
-            return {"name": str(self.manifest_path), **chosen}
+            name = str(self.manifest_path)
+            return {"name": name, "split": self.split, "limit": self.max_samples}
         given = {"repo_id": self.repo_id, "revision": self.revision, "cache_dir": self.cache_dir}
-        options = {name: str(value) for name, value in given.items() if value is not None}
-        return {"name": "hub", "options": options, **chosen}
+        options: dict[str, Any] = {key: str(one) for key, one in given.items() if one is not None}
+        if self.max_samples is not None:
+            # Not a limit: what is not evaluated need not be fetched either.
+            options["max_samples"] = self.max_samples
+        return {"name": "hub", "options": options, "split": self.split}
 
     def _check_model(self) -> None:
         selectors = {

@@ -1,4 +1,8 @@
-"""From a ranked list to precision and recall: COCO's arithmetic, to the last bit."""
+"""From a ranked list to precision and recall, by COCO's arithmetic.
+
+Precision and recall of a class are COCO's to the last bit. So are the means where the names of
+classes sort as their category ids do; else the order of the sum may move the last bit.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ class ClassScores:
     def mean_precision(self, size: int, thresholds: Sequence[int]) -> float | None:
         """Mean over levels, thresholds and the classes that have objects; None without any."""
         defined = self.objects[:, size] > 0
-        # COCO averages in the order (threshold, level, class); another order moves the last bit.
+        # COCO averages in the order (threshold, level, class).
         values = self.precision[defined, size][:, list(thresholds)].transpose(1, 2, 0)
         return float(np.mean(values.ravel())) if values.size else None
 

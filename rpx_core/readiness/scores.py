@@ -173,7 +173,7 @@ def _stability(number: Number | None) -> Score:
             value=None,
             better="higher",
             coverage=0.0,
-            reason="no temporal stability metric was run for this task",
+            reason="not defined for this task, or left out of the metrics of this run",
         )
     pairs = number.n + number.undefined + number.failed
     return Score(

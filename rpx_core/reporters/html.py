@@ -13,6 +13,7 @@ from rpx_core.documents import to_pretty_json
 from rpx_core.legends import to_hex
 from rpx_core.report import FailedSample, Number, Report, Results, Row, Slice, WorstSample
 from rpx_core.reporters.beside import line_up
+from rpx_core.reporters.counts import count_pages
 from rpx_core.reporters.distribution import spread
 from rpx_core.reporters.efficiency import describe_hardware, list_facts
 from rpx_core.reporters.formatting import (
@@ -122,6 +123,7 @@ def _context(results: Results) -> Mapping[str, Any]:
         "score_reasons": interval_reasons(report.readiness.scores),
         "no_score": why_no_score(report.readiness),
         "grid": arrange(report.readiness),
+        "count_pages": count_pages(report),
         "distribution": primary and spread(primary, results.rows),
         "worst": _worst(results),
         "slices": report.slices[:SLICES_SHOWN],

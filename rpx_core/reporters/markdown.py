@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from rpx_core.contracts import Phase
 from rpx_core.report import FailedSample, Number, Readiness, Report, Results, Slice
 from rpx_core.reporters.beside import line_up
+from rpx_core.reporters.counts import count_pages
 from rpx_core.reporters.efficiency import describe_hardware, list_facts
 from rpx_core.reporters.formatting import (
     ARROWS,
@@ -39,6 +40,7 @@ FAILURES_SHOWN = 10
 SLICES_SHOWN = 30
 WARNINGS_SHOWN = 20
 ROWS_SHOWN = 80
+COUNTS_SHOWN = 12
 RUNS_SHOWN = 10
 
 _SPECIAL = re.compile(r"[\\`*\[\]<>|#~&!$^{}]|(?<![^\W_])_|_(?![^\W_])|:(?=//)")
@@ -53,6 +55,7 @@ def render(results: Results) -> Mapping[str, bytes]:
         _warnings_section(report.warnings),
         _numbers_section(report),
         _readiness_section(report.readiness),
+        _counts_section(report),
         _efficiency_section(report),
         _others_section(report, results.others),
         _slices_section(report.slices, report),
@@ -172,6 +175,25 @@ def _readiness_section(readiness: Readiness) -> str:
         f"{code(readiness.address)}{unit}, {DIRECTIONS[readiness.better]}.",
         _table(["difficulty", *Phase], cells, right={1, 2, 3}),
         _table(header, scores, right={1, 2, 5}),
+    )
+
+
+def _counts_section(report: Report) -> str:
+    return _join(
+        *(
+            _join(
+                f"### {_prose(page.table.caption)}",
+                f"{code(f'{page.number.label}.{page.number.output}')}: rows are "
+                f"{_prose(page.table.row_axis)}, columns {_prose(page.table.column_axis)}.",
+                _table(
+                    ["", *map(code, page.columns)],
+                    [[code(name), *(cell.text for cell in row)] for name, row in page.rows],
+                    right=range(1, COUNTS_SHOWN + 1),
+                ),
+                f"The fullest of {format_count(len(page.table.rows))} rows." if page.is_cut else "",
+            )
+            for page in count_pages(report, COUNTS_SHOWN)
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables as CSV or Parquet: `per_sample`, `cells`, and one more for each further unit with rows."""
+"""Tables as CSV or Parquet: `per_sample`, `cells`, one for each further unit, and counts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from rpx_core.errors import ConfigError
 from rpx_core.report import Results
 from rpx_core.reporters.columns import Table, Value, build_tables
+from rpx_core.reporters.counts import count_columns
 
 # A spreadsheet runs a cell that starts so; it reads the full-width forms as the plain ones.
 _FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -20,7 +21,7 @@ def render_csv(results: Results) -> Mapping[str, bytes]:
 
     Text that a spreadsheet would run as a formula gets a leading apostrophe.
     """
-    return {f"{table.name}.csv": _write_csv(table) for table in build_tables(results)}
+    return {f"{table.name}.csv": _write_csv(table) for table in _tables(results)}
 
 
 def render_parquet(results: Results) -> Mapping[str, bytes]:
@@ -33,9 +34,11 @@ def render_parquet(results: Results) -> Mapping[str, bytes]:
             "the parquet report needs pyarrow, which is not installed",
             hint='pip install "rpx-core[parquet]"',
         ) from error
-    return {
-        f"{table.name}.parquet": _write_parquet(table, pyarrow) for table in build_tables(results)
-    }
+    return {f"{table.name}.parquet": _write_parquet(table, pyarrow) for table in _tables(results)}
+
+
+def _tables(results: Results) -> tuple[Table, ...]:
+    return (*build_tables(results), *count_columns(results.report))
 
 
 def _write_csv(table: Table) -> bytes:

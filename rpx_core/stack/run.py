@@ -8,13 +8,12 @@ from rpx_core.errors import ExitCode
 from rpx_core.host import Host
 from rpx_core.journal import Journal, read_rows
 from rpx_core.plan import shard
+from rpx_core.progress import Progress, Silent
 from rpx_core.report import Results
 from rpx_core.results import collect, write_record
 from rpx_core.run import (
     Outcome,
-    Progress,
     Request,
-    Silent,
     clear_run,
     load_reporter,
     write_reports,

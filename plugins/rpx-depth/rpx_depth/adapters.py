@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import function_name, image_copy, image_size
+from rpx_core.adapters import as_array, function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_depth.inputs import query_points
@@ -105,7 +105,10 @@ def wrap_sparse_depth(
 
 
 def _metres(returned: Any, who: str) -> NDArray[Any]:
-    depth = np.asarray(returned)
+    try:
+        depth = as_array(returned, "an array of metres")
+    except AdapterError as error:
+        raise AdapterError(f"{who} returned {error.message}", hint=error.hint) from error
     if depth.dtype.kind != "f":
         raise AdapterError(
             f"{who} returned {depth.dtype}; float metres expected",

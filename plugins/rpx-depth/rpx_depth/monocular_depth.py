@@ -12,7 +12,7 @@ from pydantic import Field
 
 from rpx_core.arrays import encode_npy, is_array_file, load_array
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
-from rpx_core.errors import ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.image_formats import read_image_header
@@ -140,7 +140,7 @@ def _pair(frame: Frame) -> DepthPair:
 def _check_map(array: object, sample: Sample, expected: str) -> None:
     if not isinstance(array, np.ndarray):
         raise ModelError(
-            f"sample {sample.id}: the prediction is a {type(array).__name__}; a numpy array "
+            f"sample {sample.id}: the prediction is {kind_of(array)}; a numpy array "
             "or DepthPrediction was expected",
             hint="convert tensors with .cpu().numpy()",
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
-from rpx_core.errors import ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
@@ -227,4 +227,4 @@ def _own_depths(value: object, where: str) -> NDArray[np.float64]:
 def _kind(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"
-    return f"a {type(value).__name__}"
+    return f"{kind_of(value)}"

@@ -120,7 +120,7 @@ def test_nyu_pairs_images_with_their_synchronised_depth(tmp_path, task):
     found = records(manifest)
     assert sorted(found) == ["bath_00002", "kitchen_00045"]
     assert found["kitchen_00045"].scene == "kitchen"
-    assert manifest.warnings == ("1 files without counterpart: bath/rgb_00003.png",)
+    assert manifest.warnings == ("1 file without counterpart: bath/rgb_00003.png",)
     first, _ = load_all(manifest, task)
     assert first.ground_truth.depth_map[0, 0] == np.float32(0.512)
     assert first.intrinsics[0, 0] == pytest.approx(518.857901)

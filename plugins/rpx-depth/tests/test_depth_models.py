@@ -170,7 +170,7 @@ def test_adapter_names_the_model_after_the_function():
         (np.ones(48), r"shape \(48,\)"),
         (np.ones((0, 8)), r"shape \(0, 8\)"),
         (np.ones((6, 8), np.uint16), "uint16"),
-        (None, "object"),
+        (None, "None; an array of metres"),
         ("depth", "<U5"),
     ],
 )

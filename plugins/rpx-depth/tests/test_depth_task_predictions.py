@@ -51,7 +51,7 @@ def test_a_double_beyond_float32_is_no_answer(task):
         (np.ones((0, 3), np.float32), r"\(0, 3\)"),
         (np.ones((3, 2), np.float32), r"\(3, 2\); the ground truth is \(2, 3\)"),
         ([[1.0, 1, 1], [1, 1, 1]], "list"),
-        (None, "NoneType"),
+        (None, "is None"),
     ],
 )
 def test_malformed_prediction_is_a_failed_sample(task, prediction, words):

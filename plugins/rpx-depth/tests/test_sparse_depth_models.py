@@ -112,7 +112,7 @@ def test_adapter_names_the_model_after_the_function():
         (np.ones((3, 1)), r"shape \(3, 1\)"),
         (np.ones((6, 8)), r"shape \(6, 8\)"),
         (np.ones(3, np.int32), "int32"),
-        (None, "object"),
+        (None, "None; an array of metres"),
     ],
 )
 def test_function_that_returns_no_depths_is_named(output, words):

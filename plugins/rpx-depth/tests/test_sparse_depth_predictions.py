@@ -62,7 +62,7 @@ def test_the_models_own_buffers_may_change_afterwards(sparse_task, bare):
         (np.ones((3, 1)), r"float64 of shape \(3, 1\)"),
         (np.ones(3, np.int64), "int64"),
         ([1.0, 2.0, 3.0], "a list"),
-        (None, "a NoneType"),
+        (None, "None"),
         (SparseDepthPrediction(POINTS, np.ones(2)), "3 coordinates and 2 depths"),
         (SparseDepthPrediction(POINTS, np.ones(3, np.uint16)), "uint16"),
         (SparseDepthPrediction(POINTS.T, np.ones(3)), r"shape \(2, 3\)"),

@@ -1,11 +1,12 @@
-"""Compares the COCO numbers with pycocotools, bit for bit, on sets made to disagree.
+"""Compares the COCO numbers with pycocotools on sets made to disagree.
 
     pip install pycocotools==2.0.11
     python plugins/rpx-detection/parity/coco_boxes.py [--sets 300]
 
 Half of the sets are small and full of ties: boxes on a grid, five scores, areas on the edges of the
 size ranges, crowds. The others have free coordinates. Compared are the twelve numbers and every
-entry of the precision and recall arrays; any difference fails. `--write FILE` stores the first
+entry of the precision and recall arrays, with categories in the order of their names; a difference
+in any bit fails. `--write FILE` stores the first
 sets with their numbers, as the golden file of the tests.
 """
 

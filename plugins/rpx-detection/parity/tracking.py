@@ -5,8 +5,8 @@
 Needs trackeval==1.3.0, which brings OpenCV. Compares every output of the three metrics, per
 sequence and combined: on seven sequences of the size of MOT17; on many small ones full of ties,
 gaps and empty frames; on two classes in the same frames, averaged; on a MOTChallenge folder with
-distractors, which TrackEval evaluates from its files and we through the layout, the task and the
-model `mot-files`; and, where one is given, on two trackers of a real video (vtest.avi is in
+distractors, which TrackEval evaluates from its files and we through the layout, the task and its
+reader of result files; and, where one is given, on two trackers of a real video (vtest.avi is in
 Debian's opencv-doc).
 
 Fails above 1e-9. A number that we call undefined must be one that TrackEval makes up (0 for 0/0,
@@ -37,13 +37,13 @@ from tracking_reference import (
 from tracking_scenes import Scene, crowded, like_mot17, write_mot_folder
 
 from rpx_core.contracts import Frame
+from rpx_core.predictions import PredictionFolder
 from rpx_core.state import fold
 from rpx_detection.tracking.layouts.mot import MotOptions, open_mot
 from rpx_detection.tracking.metrics.clear import Clear
 from rpx_detection.tracking.metrics.hota import Hota
 from rpx_detection.tracking.metrics.identity import Identity
 from rpx_detection.tracking.metrics.options import MatchingOptions, TrackingOptions
-from rpx_detection.tracking.models.mot_files import MotFiles, MotFilesOptions
 from rpx_detection.tracking.task import ObjectTracking, ObjectTrackingOptions
 
 TOLERANCE = 1e-9
@@ -158,7 +158,7 @@ def compare_folder(title: str) -> Tally:
         results = _evaluate_folder(root)
         manifest = open_mot(MotOptions(root=root / "MOT17-train"), root)
         task = ObjectTracking(ObjectTrackingOptions())
-        model = MotFiles(MotFilesOptions(folder=root / "trackers/MOT17-train/ours/data"))
+        model = PredictionFolder(root / "trackers/MOT17-train/ours/data", task)
         for name, entries in manifest.sequences().items():
             frames = []
             for record in manifest.records(entries):

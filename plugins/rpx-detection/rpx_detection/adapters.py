@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rpx_core.adapters import function_name, image_copy
 from rpx_core.contracts import Runtime, Sample
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_detection.boxes import Layout, Space
 from rpx_detection.predicted import (
     StoredBoxes,
@@ -133,7 +133,7 @@ def _parts(answer: Any, keys: Sequence[str], name: str, sample: Sample) -> list[
             return list(answer)
         found = f"{len(answer)} values"
     else:
-        found = f"a {type(answer).__name__}"
+        found = "None" if answer is None else f"{kind_of(answer)}"
     raise AdapterError(
         f"sample {sample.id}: {name} returned {found}; {', '.join(keys)} were expected, as a dict "
         "or as a tuple in that order"

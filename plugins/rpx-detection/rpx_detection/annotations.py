@@ -41,9 +41,16 @@ def load_truth(record: Record, files: Files, rule: LabelRule) -> DetectionGround
     entries = [_parse_entry(raw, f"{where}[{number}]") for number, raw in enumerate(listed)]
     areas = [_box_area(entry) if entry.area is None else entry.area for entry in entries]
     negatives = load_labels(record, "negative_labels", rule)
+    labels = tuple(normalise(entry.label, rule) for entry in entries)
+    both = sorted(set(labels) & set(negatives or ()))
+    if both:
+        raise ManifestError(
+            f"sample {record.id}: {both[0]!r} is annotated, and in negative_labels as absent",
+            hint="remove it from one of the two",
+        )
     return DetectionGroundTruth(
         boxes=np.array([entry.box for entry in entries], np.float64).reshape(-1, 4),
-        labels=tuple(normalise(entry.label, rule) for entry in entries),
+        labels=labels,
         crowd=np.array([entry.crowd for entry in entries], np.bool_),
         ignore=np.array([entry.ignore for entry in entries], np.bool_),
         area=np.array(areas, np.float64),
@@ -71,6 +78,21 @@ def load_labels(record: Record, key: str, rule: LabelRule) -> tuple[str, ...] | 
     if twice:
         raise ManifestError(f"{where}: {', '.join(map(repr, twice))} is listed twice")
     return names
+
+
+def load_categories(record: Record, rule: LabelRule) -> dict[int, str]:
+    """The names of the record's own vocabulary by its `category_ids`; empty without those."""
+    numbers = record.assets.get("category_ids")
+    if numbers is None:
+        return {}
+    names = load_labels(record, "vocabulary", rule) or ()
+    whole = isinstance(numbers, list | tuple) and all(type(number) is int for number in numbers)
+    if not whole or len(set(numbers)) != len(numbers) or len(numbers) != len(names):
+        raise ManifestError(
+            f"sample {record.id}: category_ids: a different whole number for each of the "
+            f"{len(names)} names of `vocabulary` was expected"
+        )
+    return dict(zip(numbers, names, strict=True))
 
 
 def read_list(value: Any, where: str, files: Files) -> list[Any]:

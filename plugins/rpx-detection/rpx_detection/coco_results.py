@@ -1,103 +1,105 @@
-"""COCO results, one list for all images, as one prediction file per sample.
+"""COCO results as predictions: one list with the detections of all images.
 
-    python -m rpx_detection.coco_results RESULTS.json --annotations INSTANCES.json --output DIR
-    rpx score --task object_detection --protocol coco-1 --data manifest.json --predictions DIR
-
-A result is `{"image_id", "category_id", "bbox": [x, y, width, height], "score"}`. Every annotated
-image gets a file, also one without results: no detection is an answer.
+A result is `{"image_id", "category_id", "bbox": [x, y, width, height], "score"}`. The sample of an
+image has its id as `metadata.image_id`, and its query names the categories.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
+from numpy.typing import NDArray
 
-from rpx_core.atomic import write_atomic
+from rpx_core.contracts import Sample
 from rpx_core.documents import read_json
-from rpx_core.errors import ManifestError, RPXError, first_few
+from rpx_core.errors import ManifestError, ModelError, first_few
 from rpx_core.files import quote
-from rpx_core.predictions import file_stem
-from rpx_detection.coco_files import LIMIT, Annotations, read_annotations
-from rpx_detection.prediction_files import write_detections
-from rpx_detection.types import DetectionPrediction
+from rpx_detection.coco_files import LIMIT
+from rpx_detection.predicted import StoredDetections
+from rpx_detection.types import DetectionQuery
+
+if TYPE_CHECKING:
+    from rpx_core.records import Record
 
 
-@click.command(help=__doc__.partition("\n")[0])
-@click.argument("results", type=click.Path(path_type=Path))
-@click.option("--annotations", required=True, type=click.Path(path_type=Path))
-@click.option("--output", required=True, type=click.Path(path_type=Path))
-def main(results: Path, annotations: Path, output: Path) -> None:
-    """Convert a results file."""
-    try:
-        count = convert(results, annotations, output)
-    except RPXError as error:
-        click.echo(error, err=True)
-        sys.exit(error.exit_code)
-    click.echo(f"wrote {output}: {count} files")
+class CocoResults:
+    """The format: a JSON list; an image without results has no detections."""
+
+    def holds(self, name: str, head: bytes) -> bool:
+        """A JSON file that begins as a list does; that of one image is an object."""
+        return name.lower().endswith(".json") and head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+
+    def owner(self, sample: Sample | Record) -> str | None:
+        """Its image id."""
+        image = (sample.metadata or {}).get("image_id")
+        return str(image) if type(image) is int else None
+
+    def read(self, data: bytes, name: str) -> CocoAnswers:
+        """The results of a file."""
+        listed = read_json(data, source=name, limit=LIMIT)
+        if not isinstance(listed, list):
+            raise ManifestError(f"{name}: a list of results was expected")
+        rows = [_parse(result, f"{name}: result {number}") for number, result in enumerate(listed)]
+        return CocoAnswers(name, np.array(rows, np.float64).reshape(-1, 7))
 
 
-def convert(results: Path, annotations: Path, output: Path) -> int:
-    """Write a prediction file for every annotated image; returns how many.
+class CocoAnswers:
+    """Results (N, 7) of image, category, x, y, width, height and score, in the order of the file.
 
-    Raises ManifestError for results of images or categories that the annotations do not have,
-    naming up to ten: scoring what is left would be a wrong number.
+    Ids are whole numbers below 2^53, which floats hold exactly.
     """
-    found = read_annotations(annotations)
-    listed = read_json(results, limit=LIMIT)
-    if not isinstance(listed, list):
-        raise ManifestError(f"{results}: a list of results was expected")
-    by_image: dict[int, list[dict[str, Any]]] = {image: [] for image in found.images}
-    _check_ids(results, "image_id", listed, found.images)
-    _check_ids(results, "category_id", listed, found.categories)
-    for number, result in enumerate(listed):
-        _check_numbers(result, f"{results}: result {number}")
-        by_image[result["image_id"]].append(result)
-    for image, own in by_image.items():
-        path = output / f"{file_stem(found.sample_id(image))}.json"
-        write_atomic(path, write_detections(_as_prediction(own, found)))
-    return len(by_image)
+
+    def __init__(self, name: str, rows: NDArray[np.float64]) -> None:
+        self._name = name
+        self._rows = rows[np.argsort(rows[:, 0], kind="stable")]
+
+    @property
+    def owners(self) -> Collection[str]:
+        """The ids of the images that have results."""
+        return {str(image) for image in np.unique(self._rows[:, 0]).astype(np.int64).tolist()}
+
+    def of(self, sample: Sample) -> StoredDetections:
+        """The results of a sample's image; raises ModelError where the data lacks its ids."""
+        image = (sample.metadata or {}).get("image_id")
+        names = sample.query.categories if isinstance(sample.query, DetectionQuery) else {}
+        if type(image) is not int or not names:
+            lacks = "metadata.image_id" if type(image) is not int else "category_ids"
+            raise ModelError(
+                f"sample {sample.id}: its record has no `{lacks}`, which {self._name} refers to",
+                hint="`rpx data index coco ROOT` writes a manifest that has it",
+            )
+        start, end = np.searchsorted(self._rows[:, 0], (image, image + 1)).tolist()
+        rows = self._rows[start:end]
+        categories = rows[:, 1].astype(np.int64).tolist()
+        unknown = sorted({category for category in categories if category not in names})
+        if unknown:
+            raise ModelError(
+                f"sample {sample.id}: {self._name} has results of the category "
+                f"{first_few(list(map(str, unknown)))}, which the data does not have",
+                hint=f"its categories are {first_few([f'{i} {n}' for i, n in names.items()])}",
+            )
+        labels = [names[category] for category in categories]
+        return StoredDetections(rows[:, 2:6], rows[:, 6], "xywh", labels=labels)
 
 
-def _check_ids(path: Path, key: str, listed: Sequence[Any], known: Any) -> None:
-    for number, result in enumerate(listed):
-        if not isinstance(result, dict) or key not in result:
-            raise ManifestError(f"{path}: result {number} has no {key}")
-    unknown = [
-        value for result in listed if type(value := result[key]) is not int or value not in known
-    ]
-    if unknown:
-        kinds = ", ".join(sorted({type(value).__name__ for value in unknown}))
-        few = first_few(list(dict.fromkeys(map(quote, unknown))))
-        raise ManifestError(
-            f"{path}: {len(unknown)} results have a {key} that is not annotated: {few} ({kinds})",
-            hint=f"annotated are int: {first_few(list(map(str, known)))}",
-        )
-
-
-def _check_numbers(result: dict[str, Any], where: str) -> None:
+def _parse(result: Any, where: str) -> tuple[float, ...]:
+    if not isinstance(result, dict):
+        raise ManifestError(f"{where}: an object was expected, not {quote(result)}")
+    ids = [result.get(key) for key in ("image_id", "category_id")]
+    for key, value in zip(("image_id", "category_id"), ids, strict=True):
+        if type(value) is not int or not abs(value) < 2**53:
+            raise ManifestError(f"{where}: {key} is {quote(value)}; a whole number was expected")
     box, score = result.get("bbox"), result.get("score")
-    numbers = [*box, score] if isinstance(box, list) and len(box) == 4 else [None]
-    if not all(
-        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        for value in numbers
-    ):
+    if not isinstance(box, list) or len(box) != 4 or not _are_finite([*box, score]):
         raise ManifestError(f"{where}: bbox [x, y, width, height] and score must be numbers")
+    return (*ids, *box, score)
 
 
-def _as_prediction(results: Sequence[dict[str, Any]], found: Annotations) -> DetectionPrediction:
-    boxes = np.array([result["bbox"] for result in results], np.float64).reshape(-1, 4)
-    return DetectionPrediction(
-        boxes=np.concatenate([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]], axis=1),
-        scores=np.array([result["score"] for result in results], np.float64),
-        labels=tuple(found.categories[result["category_id"]] for result in results),
+def _are_finite(values: Sequence[Any]) -> bool:
+    return all(
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        for value in values
     )
-
-
-if __name__ == "__main__":
-    main()

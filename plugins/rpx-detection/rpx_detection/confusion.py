@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,18 +68,23 @@ def pair_by_place(
 
 
 def confusion_matrix(
-    objects: NDArray[np.str_], answers: NDArray[np.str_], answered: NDArray[np.bool_]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    objects: NDArray[np.str_],
+    answers: NDArray[np.str_],
+    answered: Flags,
+    spurious: NDArray[np.str_],
+) -> tuple[list[str], NDArray[np.int64]]:
     """Class names, and how often an object of the row's class was called the column's.
 
-    `answers` are the labels given to the objects, where `answered`.
+    `answers` are the labels given to the objects, where `answered`. One more column counts the
+    objects that are not, one more row the `spurious` detections by their label.
     """
-    classes = np.unique(np.concatenate([objects, answers[answered]]))
-    matrix = np.zeros((len(classes), len(classes)), np.int64)
-    rows = np.searchsorted(classes, objects[answered])
-    columns = np.searchsorted(classes, answers[answered])
-    np.add.at(matrix, (rows, columns), 1)
-    return classes, matrix
+    classes = np.unique(np.concatenate([objects, answers[answered], spurious]))
+    last = len(classes)
+    matrix = np.zeros((last + 1, last + 1), np.int64)
+    columns = np.where(answered, np.searchsorted(classes, answers), last)
+    np.add.at(matrix, (np.searchsorted(classes, objects), columns), 1)
+    np.add.at(matrix[last], np.searchsorted(classes, spurious), 1)
+    return [str(name) for name in classes], matrix
 
 
 def _pair_greedily(overlaps: Floats, same: Flags, threshold: float) -> Indices:

@@ -10,11 +10,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from rpx_core.contracts import Frame, Picture, Sample, Task
-from rpx_core.errors import ConfigError, ManifestError, ModelError
+from rpx_core.errors import ConfigError, ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
-from rpx_detection.annotations import check_inside, load_labels, load_truth
+from rpx_detection.annotations import check_inside, load_categories, load_labels, load_truth
+from rpx_detection.coco_results import CocoResults
 from rpx_detection.labels import LabelRule, find_fault, normalise
 from rpx_detection.predicted import StoredDetections, canonical_detections
 from rpx_detection.prediction_files import read_detections, write_detections
@@ -56,6 +57,7 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
 
     def __init__(self, options: ObjectDetectionOptions) -> None:
         self._rule = options.labels
+        self.shared = CocoResults()
         fault = find_fault(options.vocabulary)
         if fault:
             raise ConfigError(f"options.vocabulary: {fault}")
@@ -70,7 +72,8 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
         if self._chosen:
             truth = _restrict_truth(truth, self._chosen)
         self._check_vocabulary(record, truth, vocabulary)
-        sample = load_sample(record, files, ground_truth=truth, query=DetectionQuery(vocabulary))
+        query = DetectionQuery(vocabulary, load_categories(record, self._rule))
+        sample = load_sample(record, files, ground_truth=truth, query=query)
         if sample.rgb is None:
             raise ManifestError(f"sample {record.id}: no `rgb` is listed; detection needs an image")
         check_inside(truth.boxes, sample.rgb, f"sample {record.id}: boxes")
@@ -95,7 +98,7 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
             )
         if not isinstance(prediction, StoredDetections):
             raise ModelError(
-                f"sample {sample.id}: the prediction is a {type(prediction).__name__}; a "
+                f"sample {sample.id}: the prediction is {kind_of(prediction)}; a "
                 "DetectionPrediction was expected"
             )
         found = canonical_detections(prediction, sample, self._rule, sample.query.vocabulary)
@@ -131,10 +134,14 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
             )
         unknown = sorted(set(truth.labels) - set(vocabulary))
         if vocabulary and unknown:
+            folded = {normalise(label, "casefold") for label in vocabulary}
+            only_case = self._rule == "exact" and normalise(unknown[0], "casefold") in folded
             raise ManifestError(
                 f"sample {record.id}: label {unknown[0]!r} is not in the vocabulary of "
                 f"{len(vocabulary)} classes",
-                hint="add it there; or --set options.labels='\"casefold\"' if only case differs",
+                hint="only case or blanks differ: --set options.labels='\"casefold\"'"
+                if only_case
+                else "add it there, or remove its boxes",
             )
 
 

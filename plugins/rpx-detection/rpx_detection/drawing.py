@@ -23,7 +23,10 @@ _Corners = tuple[float, float, float, float]
 RIGHT: Colour = (0, 158, 115)
 MISSED: Colour = (230, 159, 0)
 WRONG: Colour = (213, 94, 0)
-ERRORS = Legend(keys=(("right", RIGHT), ("missed", MISSED), ("wrong", WRONG)))
+UNCOUNTED: Colour = (150, 150, 150)
+ERRORS = Legend(
+    keys=(("right", RIGHT), ("missed", MISSED), ("wrong", WRONG), ("not counted", UNCOUNTED))
+)
 # Okabe and Ito's colours, which most kinds of colour vision tell apart.
 _PALETTE: tuple[Colour, ...] = (
     (0, 114, 178),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rpx_core.contracts import Frame, Picture, Sample, Task
-from rpx_core.errors import ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files, quote
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
@@ -72,7 +72,7 @@ class VisualGrounding(Task[VisualGroundingGroundTruth, VisualGroundingPrediction
             prediction = StoredBoxes(prediction.boxes, prediction.scores)
         if not isinstance(prediction, StoredBoxes):
             raise ModelError(
-                f"sample {sample.id}: the prediction is a {type(prediction).__name__}; a "
+                f"sample {sample.id}: the prediction is {kind_of(prediction)}; a "
                 "VisualGroundingPrediction was expected"
             )
         return canonical_grounding(prediction, sample)

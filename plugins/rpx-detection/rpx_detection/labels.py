@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
+from rpx_core.errors import kind_of
+
 LabelRule = Literal["exact", "casefold"]
 
 LONGEST = 200
@@ -26,7 +28,9 @@ def find_fault(labels: Sequence[object]) -> str | None:
     """What is wrong with the first label that cannot name a class, or None."""
     for label in labels:
         if not isinstance(label, str):
-            return f"label {label!r:.80} is a {type(label).__name__}; text was expected"
+            return f"label {label!r:.80} is {kind_of(label)}; text was expected"
+        if not label.strip():
+            return f"label {label!r} is empty; the name of a class was expected"
         if len(label) > LONGEST or not label.isprintable():
             return f"label {label[:80]!r} is not printable text of at most {LONGEST} characters"
     return None

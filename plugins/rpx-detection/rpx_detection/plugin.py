@@ -31,7 +31,7 @@ _MODELS = "rpx_detection.models"
 @hookimpl
 def rpx_tasks() -> Iterable[TaskSpec]:
     """Offer detection of known and of named classes, grounding, and tracking."""
-    assets = ("vocabulary", "negative_labels", "not_exhaustive_labels")
+    assets = ("vocabulary", "category_ids", "negative_labels", "not_exhaustive_labels")
     metrics = {"ap": "detection-ap", "f1": "detection-f1", "checks": "detection-checks"}
     return [
         TaskSpec(
@@ -86,7 +86,7 @@ def rpx_metrics() -> Iterable[MetricSpec]:
         ),
         MetricSpec(
             name="coco-detection",
-            summary="the twelve numbers of the COCO evaluator, bit for bit",
+            summary="the twelve numbers of the COCO evaluator",
             target=f"{_METRICS}.average_precision:CocoDetection",
             tasks=_DETECTION,
         ),
@@ -218,7 +218,7 @@ def rpx_protocols() -> Iterable[ProtocolSpec]:
     return [
         ProtocolSpec(
             name="coco-1",
-            summary="COCO boxes: twelve numbers, bit for bit",
+            summary="COCO boxes: the twelve numbers of the COCO evaluator",
             target="rpx_detection:protocols/coco-1.toml",
             tasks=("object_detection",),
         ),

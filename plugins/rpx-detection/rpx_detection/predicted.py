@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import image_size
+from rpx_core.adapters import as_array, image_size
 from rpx_core.contracts import Sample
-from rpx_core.errors import ModelError
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_detection.boxes import Boxes, Layout, Space, to_pixels
 from rpx_detection.labels import LabelRule, find_fault, normalise
 from rpx_detection.types import DetectionPrediction, VisualGroundingPrediction
@@ -95,7 +95,7 @@ def _labels(value: Any, sample: Sample, vocabulary: Sequence[str]) -> list[str]:
         labels = []
     if not isinstance(labels, list | tuple):
         raise ModelError(
-            f"sample {sample.id}: predicted labels are a {type(value).__name__}; a list of class "
+            f"sample {sample.id}: predicted labels are {kind_of(value)}; a list of class "
             "names was expected"
         )
     if labels and vocabulary and all(type(label) is int for label in labels):
@@ -123,19 +123,17 @@ def _names(indices: Sequence[int], sample: Sample, vocabulary: Sequence[str]) ->
 
 def _numbers(value: Any, what: str, sample: Sample) -> NDArray[np.float64]:
     """A copy as float64; None is empty."""
-    if value is not None and not isinstance(value, np.ndarray | list | tuple):
-        raise ModelError(
-            f"sample {sample.id}: predicted {what} are a {type(value).__name__}; a numpy array was "
-            "expected",
-            hint="convert tensors with .cpu().numpy()",
-        )
+    if value is None:
+        return np.zeros(0)
     try:
-        array = np.array([] if value is None else value)
-    except ValueError as error:
-        raise ModelError(f"sample {sample.id}: predicted {what}: {error}") from error
-    if array.dtype.kind not in "iuf":
+        array = as_array(value, "an array of numbers")
+    except AdapterError as error:
         raise ModelError(
-            f"sample {sample.id}: predicted {what} have dtype {array.dtype}; numbers were expected"
+            f"sample {sample.id}: predicted {what} are {error.message}", hint=error.hint
+        ) from error
+    if array.dtype.kind == "b":
+        raise ModelError(
+            f"sample {sample.id}: predicted {what} have dtype bool; numbers were expected"
         )
     return array.astype(np.float64)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
@@ -13,11 +12,11 @@ from rpx_core.files import quote
 from rpx_detection.boxes import Layout, Space
 from rpx_detection.predicted import StoredBoxes, StoredDetections
 from rpx_detection.types import DetectionPrediction, VisualGroundingPrediction
+from rpx_detection.yolo_lines import parse_lines
 
 DETECTION_KEYS = ("boxes", "scores", "labels")
 GROUNDING_KEYS = ("boxes", "scores")
 FORMAT_KEYS: Mapping[str, tuple[str, ...]] = {"layout": get_args(Layout), "space": get_args(Space)}
-_YOLO_COLUMNS = 6
 
 
 def write_detections(prediction: DetectionPrediction) -> bytes:
@@ -67,8 +66,7 @@ def _read_table(data: bytes, name: str, keys: tuple[str, ...]) -> dict[str, Any]
     if not isinstance(table, dict):
         raise ManifestError(
             f"{name}: an object with {', '.join(keys)} was expected, not {type(table).__name__}",
-            hint="COCO results, one list for all images, are converted first: "
-            "python -m rpx_detection.coco_results --help",
+            hint="a list of COCO results for all images is a file of its own, named after none",
         )
     missing = [key for key in keys if key not in table]
     unknown = [key for key in table if key not in (*keys, *FORMAT_KEYS)]
@@ -91,26 +89,16 @@ def _format_of(table: Mapping[str, Any], name: str) -> tuple[Layout, Space]:
 
 
 def _read_yolo(data: bytes, name: str) -> StoredDetections:
-    rows = []
-    for number, line in enumerate(read_text(data, source=name).splitlines(), 1):
-        words = line.split()
-        if not words:
-            continue
-        try:
-            row = [int(words[0]), *map(float, words[1:])]
-        except ValueError as error:
-            raise ManifestError(f"{name}, line {number}: {error}") from error
-        if len(row) != _YOLO_COLUMNS or not all(map(math.isfinite, row)):
-            raise ManifestError(
-                f"{name}, line {number}: {len(row)} numbers; class, x, y, width, height and score "
-                "were expected",
-                hint="detectors write the score with an option, as in save_conf=True",
-            )
-        rows.append(row)
+    rows = parse_lines(
+        read_text(data, source=name),
+        ("x", "y", "width", "height", "score"),
+        source=name,
+        hint="detectors write the score with an option, as in save_conf=True",
+    )
     return StoredDetections(
-        boxes=[row[1:5] for row in rows],
-        scores=[row[5] for row in rows],
+        boxes=[numbers[:4] for _, _, numbers in rows],
+        scores=[numbers[4] for _, _, numbers in rows],
         layout="cxcywh",
         space="unit",
-        labels=[row[0] for row in rows],
+        labels=[index for _, index, _ in rows],
     )

@@ -11,6 +11,7 @@ from rpx_detection.drawing import (
     ERRORS,
     MISSED,
     RIGHT,
+    UNCOUNTED,
     WRONG,
     Image,
     Mark,
@@ -18,6 +19,7 @@ from rpx_detection.drawing import (
     colour_of,
     draw,
 )
+from rpx_detection.evidence import ignored_objects
 from rpx_detection.types import (
     DetectionGroundTruth,
     DetectionPrediction,
@@ -41,10 +43,7 @@ def draw_detections(
     if rgb is None:
         return []
     best = _best(prediction, len(truth.labels) + MORE_SHOWN)
-    objects = [
-        Mark(as_box(box), label, colour_of(label))
-        for box, label in zip(truth.boxes, truth.labels, strict=True)
-    ]
+    objects = _objects(truth)
     found = [
         Mark(as_box(box), f"{label} {score:.2g}", colour_of(label))
         for box, score, label in zip(best.boxes, best.scores, best.labels, strict=True)
@@ -78,6 +77,20 @@ def draw_grounding(
         Picture("ground truth", draw(rgb, targets, said)),
         Picture("prediction", draw(rgb, [*missed, *answer], truth.text)),
     ]
+
+
+def _objects(truth: DetectionGroundTruth) -> list[Mark]:
+    """Crowds and ignored objects are grey: they are neither required nor penalised."""
+    count = len(truth.labels)
+    crowds = np.zeros(count, np.bool_) if truth.crowd is None else truth.crowd
+    marks = []
+    for box, label, crowd, ignored in zip(
+        truth.boxes, truth.labels, crowds, ignored_objects(truth), strict=True
+    ):
+        note = " (crowd)" if crowd else " (ignored)" if ignored else ""
+        colour = UNCOUNTED if ignored else colour_of(label)
+        marks.append(Mark(as_box(box), f"{label}{note}", colour))
+    return marks
 
 
 def _best(prediction: DetectionPrediction, count: int) -> DetectionPrediction:

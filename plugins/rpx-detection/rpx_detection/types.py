@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +46,13 @@ class DetectionPrediction:
 
 @dataclass(frozen=True, eq=False)
 class DetectionQuery:
-    """What a detector is told: the classes to look for, where the data names them."""
+    """What a detector is told: the classes to look for, where the data names them.
+
+    `categories` are the data's own numbers for them, where it has such: COCO's category ids.
+    """
 
     vocabulary: tuple[str, ...] = ()
+    categories: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import ConfigError, MetricError
@@ -298,8 +299,8 @@ def test_options_that_repeat_themselves_are_refused():
         {"sizes": {"tiny": (5.0, 5.0)}},
         {"sizes": {"all": (0.0, 5.0)}},
     ):
-        with pytest.raises(ConfigError):
-            DetectionAP(DetectionAPOptions(**options))
+        with pytest.raises(ValidationError, match=r"thresholds|max_detections|sizes"):
+            DetectionAPOptions(**options)
 
 
 def test_classes_need_names_of_their_own():

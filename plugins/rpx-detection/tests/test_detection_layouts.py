@@ -1,20 +1,22 @@
-"""COCO and YOLO folders as manifests, and COCO results as prediction files."""
+"""COCO and YOLO folders as manifests, and COCO results as predictions."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import ManifestError
+from rpx_core.errors import ManifestError, ModelError
 from rpx_core.images import encode_png
+from rpx_core.predictions import PredictionFolder
 from rpx_core.state import fold
-from rpx_detection.coco_results import convert, main
 from rpx_detection.detection import ObjectDetection, ObjectDetectionOptions
 from rpx_detection.layouts.coco import CocoOptions, open_coco
 from rpx_detection.layouts.yolo import YoloOptions, open_yolo
 from rpx_detection.metrics.average_precision import CocoDetection
+from rpx_detection.types import DetectionQuery
+from tests.commands import rpx
 
 PICTURE = encode_png(np.zeros((240, 320, 3), np.uint8))
 TASK = ObjectDetection(ObjectDetectionOptions())
@@ -64,8 +66,8 @@ def test_coco_folder_is_indexed_in_the_order_of_image_ids(coco):
     assert (second.labels, second.crowd.tolist()) == (("dog",), [True])
     assert samples["000007"].query.vocabulary == ("car", "dog")
     assert samples["000007"].metadata == {"image_id": 7}
-    assert any("1 instances whose box has no area" in text for text in manifest.warnings)
-    assert any("2 instances have no area of their own" in text for text in manifest.warnings)
+    assert any("1 instance left out, for the box has no area" in text for text in manifest.warnings)
+    assert any("2 instances without an area" in text for text in manifest.warnings)
 
 
 def test_lvis_lists_become_labels(coco):
@@ -119,56 +121,77 @@ def results_of(document):
     ]
 
 
-def test_coco_results_become_prediction_files_of_every_image(coco):
+def answers(root, results, **sample_fields):
+    """The prediction of each sample, from a results file."""
+    folder = root / "predictions"
+    write(folder / "results.json", json.dumps(results))
+    samples = load_all(open_coco(CocoOptions(root=root), root))
+    model = PredictionFolder(folder, TASK)
+    return {
+        name: TASK.validate(found, sample)
+        for name, sample in samples.items()
+        for found in model.predict([replace(sample, **sample_fields)])
+    }
+
+
+def test_images_behind_links_that_leave_the_root_are_refused_at_once(coco, tmp_path_factory):
+    root, _ = coco
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    folder = root / "val2017"
+    folder.rename(elsewhere / "val2017")
+    folder.symlink_to(elsewhere / "val2017")
+    refused = rpx(root, "data", "index", "coco", str(root), expect=2)
+    assert "2 images lie outside it, behind links: val2017/" in refused["error"]["message"]
+
+
+def test_coco_results_answer_every_image(coco):
     root, document = coco
-    instances = root / "annotations" / "instances_val2017.json"
-    write(root / "results.json", json.dumps(results_of(document)))
-    assert convert(root / "results.json", instances, root / "out") == 2
     samples = load_all(open_coco(CocoOptions(root=root), root))
     metric = CocoDetection()
-    states = []
-    for name, sample in sorted(samples.items()):
-        data = (root / "out" / f"{name}.json").read_bytes()
-        prediction = TASK.validate(TASK.read_prediction(data, name), sample)
-        states.append(metric.measure(sample, sample.ground_truth, prediction))
+    found = answers(root, results_of(document))
+    states = [
+        metric.measure(samples[name], samples[name].ground_truth, found[name])
+        for name in sorted(samples)
+    ]
     values = metric.result(fold(states))
     # The only car is found below one false alarm; the dog detection lies in a crowd of dogs.
     assert (values["ap50"], values["classes"]) == (pytest.approx(0.5), 1)
 
 
+def test_an_image_without_coco_results_has_no_detections(coco):
+    root, document = coco
+    found = answers(root, results_of(document)[:1])
+    assert sorted(len(prediction.boxes) for prediction in found.values()) == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        ({"image_id": "7"}, r"image_id that is not annotated: '7' \(str\)"),
-        ({"image_id": 8}, r"image_id that is not annotated: 8 \(int\)"),
-        ({"category_id": 1}, "category_id that is not annotated: 1"),
+        ({"image_id": "7"}, "result 0: image_id is '7'; a whole number"),
         ({"bbox": [1, 2, 3]}, "result 0: bbox"),
         ({"score": None}, "result 0: bbox"),
         ({"score": True}, "result 0: bbox"),
     ],
 )
-def test_results_that_belong_nowhere_are_an_error(coco, result, words):
+def test_broken_coco_results_are_an_error(coco, result, words):
     # RW-015
     root, document = coco
-    broken = [results_of(document)[0] | result]
-    write(root / "results.json", json.dumps(broken))
-    instances = root / "annotations" / "instances_val2017.json"
     with pytest.raises(ManifestError, match=words):
-        convert(root / "results.json", instances, root / "out")
-    assert not (root / "out").exists()
+        answers(root, [results_of(document)[0] | result])
 
 
-def test_converter_command_says_what_went_wrong(coco):
-    root, _ = coco
-    instances = root / "annotations" / "instances_val2017.json"
-    write(root / "results.json", "[]")
-    arguments = [str(root / "results.json"), "--annotations", str(instances), "--output"]
-    good = CliRunner().invoke(main, [*arguments, str(root / "out")])
-    assert (good.exit_code, good.output.split(": ")[-1]) == (0, "2 files\n")
-    write(root / "results.json", "{}")
-    bad = CliRunner().invoke(main, [*arguments, str(root / "out")])
-    assert bad.exit_code == 2
-    assert "a list of results was expected" in bad.output
+def test_coco_results_of_an_unknown_category_fail_their_sample(coco):
+    root, document = coco
+    with pytest.raises(ModelError, match="results of the category 1, which the data does not"):
+        answers(root, [results_of(document)[0] | {"category_id": 1}])
+
+
+def test_coco_results_need_image_ids_in_the_data(coco):
+    root, document = coco
+    with pytest.raises(ModelError, match=r"no `metadata\.image_id`"):
+        answers(root, results_of(document), metadata={})
+    with pytest.raises(ModelError, match="no `category_ids`"):
+        answers(root, results_of(document), query=DetectionQuery(("car", "dog")))
 
 
 @pytest.fixture
@@ -190,7 +213,7 @@ def test_yolo_folder_is_indexed_with_backgrounds(yolo):
     assert truth.labels == ("box", "mug")
     assert samples["val/frame_10"].ground_truth.labels == ()
     assert samples["val/frame_2"].query.vocabulary == ("mug", "box")
-    assert manifest.warnings == ("1 files without counterpart: labels/val/lonely.txt",)
+    assert manifest.warnings == ("1 file without counterpart: labels/val/lonely.txt",)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +238,9 @@ def test_class_names_are_read_from_yaml(yolo, text):
         ("data.yaml", "names:\n  0: mug\n  2: box\n", "skips some"),
         ("labels/val/frame_2.txt", "2 0.5 0.5 0.1 0.1", "line 1: class 2 is not one of the 2"),
         ("labels/val/frame_2.txt", "0 0.5 0.5 0.1", "4 numbers"),
-        ("labels/val/frame_2.txt", "0 0.5 0.5 0.1 nan", "5 numbers"),
+        ("labels/val/frame_2.txt", "0 0.5 0.5 0.1 nan", "line 1: 'nan' is no finite number"),
+        ("labels/val/frame_2.txt", "0.0 0.5 0.5 0.1 0.1", "the class is '0.0'; a whole number"),
+        ("labels/val/frame_2.txt", "\n0 0.5 0.5 0 0.1", "line 2: width 0 and height 0.1"),
         ("labels/val/frame_2.txt", "mug 0.5 0.5 0.1 0.1", "line 1"),
         ("labels/val/frame_2.txt", b"\xff\xfe", "not UTF-8"),
         ("images/val/frame_2.png", b"nothing", "frame_2.png"),

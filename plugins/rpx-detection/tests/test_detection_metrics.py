@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from rpx_core.contracts import Sample
-from rpx_detection.confusion import confusion_matrix
 from rpx_detection.labels import normalise
 from rpx_detection.metrics.checks import DetectionChecks
 from rpx_detection.metrics.confusion import DetectionConfusion, DetectionConfusionOptions
@@ -134,9 +133,16 @@ def test_confusion_tells_wrong_names_from_wrong_places(truth, prediction, pooled
         {"label_accuracy": 0.5, "confused": 1 / 3, "missed": 1 / 3, "spurious": 1 / 3}
     )
     state = CONFUSION.measure(Sample("s"), *image)
-    classes, matrix = confusion_matrix(state.objects, state.answers, state.answered)
-    assert classes.tolist() == ["bowl", "cup", "fork", "plate"]
-    assert matrix.tolist() == [[0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    table = CONFUSION.tables(state)["label_accuracy"]
+    assert table.rows == ["bowl", "cup", "fork", "plate", "(no object)"]
+    assert table.columns == ["bowl", "cup", "fork", "plate", "(not found)"]
+    assert table.counts.tolist() == [
+        [0, 0, 0, 1, 0],
+        [0, 1, 0, 0, 0],
+        [0, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+    ]
 
 
 def test_confusion_pairs_by_overlap_before_score(truth, prediction, pooled):

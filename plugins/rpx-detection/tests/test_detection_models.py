@@ -231,11 +231,11 @@ def test_box_format_is_declared_never_guessed(runtime):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (None, "returned a NoneType"),
+        (None, "returned None"),
         (([], []), "returned 2 values"),
         ({"boxes": []}, "a dict without scores, labels"),
         (([[1, 2, 3]], [1], ["a"]), r"shape \(1, 3\).*returned by mine"),
-        (([[1, 2, 3, 4]], [1], [5]), "label 5 is a int"),
+        (([[1, 2, 3, 4]], [1], [5]), "label 5 is an int"),
     ],
 )
 def test_functions_that_return_something_else_are_told(answer, words):

@@ -32,13 +32,13 @@ def test_objects_come_with_all_that_the_file_says(folder):
         "boxes",
         [
             {"bbox": BOX, "label": "mug", "track_id": "001-1"},
-            {"bbox": [0, 0.5, 80, 60], "label": "", "iscrowd": 1, "area": 12.5},
+            {"bbox": [0, 0.5, 80, 60], "label": "mugs", "iscrowd": 1, "area": 12.5},
             {"bbox": [0, 0, 5, 5], "label": "box", "ignore": True, "metadata": {"by": "me"}},
         ],
     )
     truth = folder.load().ground_truth
     assert truth.boxes.tolist() == [BOX, [0, 0.5, 80, 60], [0, 0, 5, 5]]
-    assert truth.labels == ("mug", "", "box")
+    assert truth.labels == ("mug", "mugs", "box")
     assert truth.crowd.tolist() == [False, True, False]
     assert truth.ignore.tolist() == [False, False, True]
     assert truth.area.tolist() == [1600.0, 12.5, 25.0]
@@ -76,8 +76,9 @@ def test_labels_that_were_looked_for_are_kept(folder):
     ("entry", "words"),
     [
         ({"bbox": BOX}, "boxes.0.: label None"),
-        ({"bbox": BOX, "label": 3}, "label 3 is a int"),
+        ({"bbox": BOX, "label": 3}, "label 3 is an int"),
         ({"bbox": BOX, "label": "a\x00"}, "not printable"),
+        ({"bbox": BOX, "label": " "}, "label ' ' is empty"),
         ({"label": "mug"}, "is no box"),
         ({"bbox": [1, 2, 3], "label": "mug"}, "is no box"),
         ({"bbox": [1, 2, 3, "4"], "label": "mug"}, "is no box"),
@@ -98,6 +99,13 @@ def test_broken_entries_are_one_error_naming_the_sample(folder, entry, words):
     with pytest.raises(ManifestError, match=words) as caught:
         folder.load()
     assert "scene1_clutter_00007" in caught.value.message
+
+
+def test_a_class_cannot_be_there_and_verified_to_be_absent(folder):
+    folder.keys |= {"boxes": [{"bbox": BOX, "label": "Mug"}], "negative_labels": ["mug"]}
+    assert folder.load(labels="exact").ground_truth.labels == ("Mug",)
+    with pytest.raises(ManifestError, match="'mug' is annotated, and in negative_labels"):
+        folder.load(labels="casefold")
 
 
 def test_numbers_that_json_does_not_have_are_refused(folder):
@@ -192,11 +200,11 @@ def test_odd_boxes_and_scores_beyond_one_are_legal():
         ([BOX], [np.nan], ["mug"], "scores hold NaN"),
         ([BOX], [np.inf], ["mug"], "scores hold NaN or infinity"),
         ([BOX], [True], ["mug"], "dtype bool"),
-        ([["a", "b", "c", "d"]], [0.9], ["mug"], "numbers were expected"),
+        ([["a", "b", "c", "d"]], [0.9], ["mug"], "an array of numbers was expected"),
         ([[1, 2], [1, 2, 3]], [1, 1], ["a", "b"], "predicted boxes"),
         ("boxes", [0.9], ["mug"], "are a str"),
         ([BOX], [0.9], "m", "labels are a str"),
-        ([BOX], [0.9], [3], "label 3 is a int"),
+        ([BOX], [0.9], [3], "label 3 is an int"),
         ([BOX], [0.9], ["a\x00b"], "not printable"),
         ([BOX], [0.9], ["x" * 300], "at most 200"),
     ],
@@ -215,7 +223,7 @@ def test_anything_else_than_detections_is_refused():
 
 def test_predictions_survive_their_file_bit_for_bit():
     boxes = np.array([[0.1, 1 / 3, 2e-300, 5e300], [-0.0, 1, 2, 3]])
-    written = predicted(boxes, np.array([0.1, -7e-17]), ('杯 "mug"', ""))
+    written = predicted(boxes, np.array([0.1, -7e-17]), ('杯 "mug"', "Mug "))
     data = TASK.write_prediction(written)
     found = TASK.validate(TASK.read_prediction(data, "s7.json"), sample_with())
     assert found.boxes.tobytes() == written.boxes.tobytes()
@@ -267,7 +275,7 @@ def test_numpy_files_hold_class_indices(tmp_path):
         ("s.json", b"{", "not JSON"),
         ("s.npz", b"PK", "not a .npy"),
         ("s.txt", b"0 0.5 0.5 1 1", "5 numbers"),
-        ("s.txt", b"0 0.5 0.5 1 1 nan", "6 numbers"),
+        ("s.txt", b"0 0.5 0.5 1 1 nan", "no finite number"),
         ("s.txt", b"x 0.5 0.5 1 1 1", "line 1"),
         ("s.txt", b"\xff\xfe", "not UTF-8"),
     ],

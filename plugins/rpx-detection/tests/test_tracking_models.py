@@ -189,7 +189,7 @@ def test_a_function_without_reset_is_simply_called(runtime):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "is a NoneType"),
+        (None, "is None"),
         ([{"track_id": 1, "box": [0, 0, 1]}], "four numbers"),
         ([{"track_id": 1, "box": [0, 0, 1, 1]}] * 2, "'1' occurs twice"),
     ],

@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 
 from rpx_core.contracts import Frame, Sample
-from rpx_core.errors import ConfigError, ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError
 from rpx_core.images import encode_png
-from rpx_core.offers import Offer
-from rpx_core.parts import resolve_part
+from rpx_core.predictions import PredictionFolder
 from rpx_detection.tracking.layouts.mot import MotOptions, open_mot
 from rpx_detection.tracking.metrics.clear import Clear
 from rpx_detection.tracking.metrics.options import MatchingOptions
-from rpx_detection.tracking.models.mot_files import MotFiles, MotFilesOptions
 from rpx_detection.tracking.mot import format_mot, parse_mot, tracks_of_frame, truth_of_frame
-from rpx_detection.tracking.specs import TRACKING_MODELS
 from rpx_detection.tracking.task import ObjectTracking, ObjectTrackingOptions
 from rpx_detection.tracking.types import Tracklet
 
@@ -123,10 +120,10 @@ def test_the_content_of_the_truth_is_part_of_the_dataset(tmp_path):
         ("4,1,1,1,5,5,1,1,1\n", "frames 4 to 4"),
         ("1,1,1,1,-5,5,1,1,1\n", "frame 1, id 1 has a negative width"),
         ("1,1,1,1,5\n", "has 5 columns"),
-        ("1,1,a,1,5,5,1,1,1\n", "lines of numbers"),
-        ("1,1,1,1,5,5,1,1,1\n1,2,3\n", "lines of numbers"),
+        ("1,1,a,1,5,5,1,1,1\n", "no finite number"),
+        ("1,1,1,1,5,5,1,1,1\n1,2,3\n", "3 columns after lines of 9"),
         ("1,1.5,1,1,5,5,1,1,1\n", "whole numbers"),
-        ("1,1,nan,1,5,5,1,1,1\n", "not finite"),
+        ("1,1,nan,1,5,5,1,1,1\n", "no finite number"),
     ],
 )
 def test_a_bad_truth_file_is_named(tmp_path, truth, message):
@@ -187,7 +184,8 @@ def test_lines_in_any_order_and_with_spaces_are_read():
 def answer(root, results, frame=1, length=3, **options):
     (root / "results").mkdir(exist_ok=True)
     (root / "results/MOT17-02-SDP.txt").write_text(results)
-    model = MotFiles(MotFilesOptions(folder=root / "results", **options))
+    task = ObjectTracking(ObjectTrackingOptions(**options))
+    model = PredictionFolder(root / "results", task)
     sample = Sample(
         f"MOT17-02-SDP_{frame:06d}",
         sequence="MOT17-02-SDP",
@@ -244,24 +242,28 @@ def test_rw064_an_id_twice_in_a_result_names_file_frame_and_id(tmp_path):
 
 
 def test_a_sequence_without_a_file_is_an_error(tmp_path):
-    model = MotFiles(MotFilesOptions(folder=tmp_path))
-    with pytest.raises(ModelError, match=r"holds no walk\.txt"):
+    (tmp_path / "run.txt").write_text("")
+    model = PredictionFolder(tmp_path, ObjectTracking(ObjectTrackingOptions()))
+    with pytest.raises(ModelError, match=r"no file walk\.txt has its sequence"):
         model.predict([Sample("walk_1", sequence="walk", frame=1)])
 
 
-def test_the_content_of_result_files_is_in_the_identity(tmp_path):
-    (spec,) = [spec for spec in TRACKING_MODELS if spec.name == "mot-files"]
-    offer = Offer(spec, "rpx-detection", "0.1.0")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,1,1,1,5,5\n\n1,2,x,1,5,5\n", "line 3: 'x' is no finite number"),
+        ("1,1,1,1,5,5\n1,2,1,1,5,nan\n", "line 2: 'nan' is no finite number"),
+        ("1,1,1,1,5,5\n1,2,1,1,5\n", "line 2: 5 columns after lines of 6"),
+    ],
+)
+def test_a_bad_line_is_named_without_the_words_of_numpy(text, words):
+    with pytest.raises(ManifestError) as caught:
+        parse_mot(text.encode(), "a.txt")
+    assert str(caught.value) == f"a.txt, {words}"
 
-    def digest():
-        part = resolve_part(offer, {"folder": str(tmp_path)}, field_name="model.options")
-        assert part.load_options().digest == part.options["digest"]
-        return part.options["digest"]
 
-    (tmp_path / "a.txt").write_text("1,1,1,1,5,5,1\n")
-    before = digest()
-    assert digest() == before
-    (tmp_path / "a.txt").write_text("1,1,1,1,5,6,1\n")
-    assert digest() != before
-    with pytest.raises(ConfigError, match="is no folder"):
-        resolve_part(offer, {"folder": str(tmp_path / "absent")}, field_name="model.options")
+def test_a_sequence_that_does_not_say_its_length_is_not_lost(tmp_path):
+    write_sequence(tmp_path)
+    (write_sequence(tmp_path, "MOT17-04-SDP") / "seqinfo.ini").unlink()
+    with pytest.raises(ManifestError, match=r"MOT17-04-SDP have gt/gt\.txt but no seqinfo\.ini"):
+        open_mot(MotOptions(root=tmp_path), tmp_path)

@@ -1,6 +1,8 @@
 """Whole tracking runs from the command line: files as predictions, workers, protocols, MOT."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -107,11 +109,31 @@ def test_a_mot_folder_is_scored_from_its_result_files(work):
     (folder / "gt/gt.txt").write_text(rows + extra)
     (work / "results").mkdir()
     (work / "results/MOT17-02.txt").write_text(rows + extra)
+    (work / "results/MOT17-99.txt").write_text(rows)
     rpx(work, "data", "index", "mot", "MOT17/train", "-o", "MOT17/train/set.json")
     outcome = rpx(
-        work, "run", "--protocol", "mot17-1", "--data", "MOT17/train/set.json",
-        "--model", "mot-files", "--set", "model.options.folder='results'", "--output", "mot",
+        work, "score", "--protocol", "mot17-1", "--data", "MOT17/train/set.json",
+        "--predictions", "results", "--output", "mot",
     )  # fmt: skip
     got = numbers(outcome)
+    (warning,) = outcome["runs"][0]["warnings"]
+    assert "MOT17-99.txt has predictions that belong to no sample: MOT17-99" in warning
     assert got["clear.mota@pooled"] == got["hota.hota@pooled"] == 1
     assert got["clear.tp@pooled"] == 3
+
+
+def test_result_files_of_another_split_are_refused(work):
+    folder = work / "other/train/MOT17-02"
+    (folder / "gt").mkdir(parents=True)
+    (folder / "seqinfo.ini").write_text("[Sequence]\nseqLength=3\n")
+    (folder / "gt/gt.txt").write_text("1,1,1,1,5,5,1,1,1\n")
+    (work / "others").mkdir()
+    (work / "others/MOT17-01.txt").write_text("1,1,1,1,5,5,1\n")
+    rpx(work, "data", "index", "mot", "other/train", "-o", "other/train/set.json")
+    command = "score --task object_tracking --data other/train/set.json --predictions others"
+    done = subprocess.run(
+        [sys.executable, "-m", "rpx_core.cli", *command.split()],
+        cwd=work, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "has predictions of MOT17-01, but" in done.stderr

@@ -100,7 +100,7 @@ def test_given_detections_are_in_the_query(tmp_path):
         ({"boxes": [{**CUP, "ignore": "yes"}]}, "true or false"),
         ({"boxes": [{**CUP, "trackid": 3}]}, "unknown key 'trackid'"),
         ({"boxes": {"a": 1}}, "is a dict; a list"),
-        ({"boxes": [3]}, "entry 0: is a int"),
+        ({"boxes": [3]}, "entry 0: is an int"),
         ({"boxes": "missing.json"}, "missing.json"),
     ],
 )
@@ -155,7 +155,7 @@ def test_rw064_the_same_id_twice_names_sequence_frame_and_id():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "is a NoneType; a list of objects"),
+        (None, "is None; a list of objects"),
         ("tracks", "is a str"),
         ({"track_id": 1, "box": [0, 0, 1, 1]}, "is a dict; a list of objects"),
         ([{"box": [0, 0, 1, 1]}], "track 0: `track_id` is None"),
@@ -225,6 +225,22 @@ def test_preview_shows_misses_and_false_alarms(tmp_path):
     images = [picture.image for picture in pictures[1:]]
     assert all(image.dtype == np.uint8 and image.ndim == 3 for image in images)
     assert len({image.tobytes() for image in images}) == 3
+
+
+def test_preview_calls_no_error_what_the_metrics_excuse(tmp_path):
+    from rpx_detection.drawing import WRONG
+
+    (tmp_path / "rgb.png").write_bytes(encode_png(np.full((120, 160, 3), 90, np.uint8)))
+    ignored = {"bbox": [100, 60, 140, 100], "label": "cup", "ignore": True}
+    sample = load(tmp_path, rgb="rgb.png", boxes=[CUP, ignored])
+
+    def wrong_pixels(*boxes):
+        tracks = [{"track_id": number, "box": list(box)} for number, box in enumerate(boxes)]
+        frame = Frame(sample, sample.ground_truth, TASK.validate(tracks, sample))
+        return int((TASK.preview(frame)[-1].image == WRONG).all(axis=2).sum())
+
+    assert wrong_pixels((100, 60, 140, 100)) == 0
+    assert wrong_pixels((0, 60, 40, 100)) > 0
 
 
 def test_preview_of_an_empty_frame_draws_nothing_on_it(tmp_path):

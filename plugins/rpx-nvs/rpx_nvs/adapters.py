@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.adapters import as_array, function_name
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_nvs.answers import quantise
@@ -63,7 +64,12 @@ class NumpyNvsModel:
         if isinstance(answer, NovelViewSynthesisPrediction):
             answer = answer.rgb
         try:
-            rgb = quantise(answer)
+            array = as_array(answer, "an image of height x width x 3")
+        except AdapterError as error:
+            message = f"sample {sample.id}: {self.name} returned {error.message}"
+            raise AdapterError(message, hint=error.hint) from error
+        try:
+            rgb = quantise(array)
         except ModelError as error:
             message = f"sample {sample.id}: what {self.name} returned {error.message}"
             raise AdapterError(message, hint=error.hint) from error
@@ -72,5 +78,4 @@ class NumpyNvsModel:
 
 def wrap(function: ViewFunction, options: NumpyNvsOptions, runtime: Runtime) -> NumpyNvsModel:
     """The function as a model, for the engine."""
-    name = getattr(function, "__name__", type(function).__name__)
-    return NumpyNvsModel(function, name, options.pose)
+    return NumpyNvsModel(function, function_name(function), options.pose)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rpx_core.errors import ModelError
+from rpx_core.errors import ModelError, kind_of
 from rpx_core.images import Colour
 from rpx_nvs.colours import LEVELS, composite, to_uint8
 from rpx_nvs.types import Colours, Image
@@ -50,7 +50,7 @@ def quantise(rgb: Any) -> Image:
     picture of levels is that dark throughout, and no overshoot of colours that bright. Values a
     whole range beyond either end are in another unit, and NaN is in none: ModelError.
     """
-    array = _check_shape(np.asarray(rgb), channels=(3,))
+    array = _check_shape(rgb, channels=(3,))
     if array.dtype == np.uint8:
         return np.array(array, order="C", copy=True)
     if array.dtype.kind not in "iuf":
@@ -69,7 +69,7 @@ def quantise(rgb: Any) -> Image:
 def _check_shape(rgb: Any, *, channels: tuple[int, ...]) -> Colours:
     if not isinstance(rgb, np.ndarray):
         raise ModelError(
-            f"is a {type(rgb).__name__}; a numpy array (H, W, 3) was expected",
+            f"is {kind_of(rgb)}; a numpy array (H, W, 3) was expected",
             hint="convert tensors with .permute(1, 2, 0).cpu().numpy()",
         )
     if rgb.ndim != 3 or rgb.shape[2] not in channels or rgb.size == 0:

@@ -73,7 +73,7 @@ def test_what_was_checked_is_nobody_elses():
         (GREY.transpose(2, 0, 1)[..., :2], r"\(3, 2, 2\)", "channels come last"),
         (GREY[:0], r"\(0, 3, 3\)", None),
         ([[1, 2, 3]], "list", "numpy"),
-        (None, "NoneType", "numpy"),
+        (None, "is None", "numpy"),
     ],
 )
 def test_what_is_no_image_is_refused(answer, message, hint):

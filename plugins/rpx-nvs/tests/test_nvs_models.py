@@ -146,5 +146,5 @@ def test_function_may_return_a_prediction():
 @pytest.mark.parametrize("answer", [None, np.zeros((5, 9)), np.full((5, 9, 3), 700.0)])
 def test_function_that_returns_no_image_is_an_adapter_error(answer):
     model = make_numpy_nvs_model(lambda rgb, pose: answer, name="broken")
-    with pytest.raises(AdapterError, match="s1: what broken returned"):
+    with pytest.raises(AdapterError, match=r"s1: (what )?broken returned"):
         predict(model, sample())

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.adapters import function_name
 from rpx_core.contracts import Runtime, Sample
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_pose.answers import as_numbers, check_answer, from_matrix, read_answer
 from rpx_pose.matches import check_matches, read_matches
 from rpx_pose.models.images import pair_images
@@ -142,19 +143,19 @@ def wrap_pose(
     function: PairFunction, options: NumpyPoseOptions, runtime: Runtime
 ) -> NumpyPoseModel:
     """The function as a pose model, for the engine."""
-    return NumpyPoseModel(function, _name(function), options)
+    return NumpyPoseModel(function, function_name(function), options)
 
 
 def wrap_keypoints(function: PairFunction, options: None, runtime: Runtime) -> NumpyKeypointModel:
     """The function as a matcher, for the engine."""
-    return NumpyKeypointModel(function, _name(function))
+    return NumpyKeypointModel(function, function_name(function))
 
 
 def wrap_trajectory(
     function: TrajectoryFunction, options: None, runtime: Runtime
 ) -> NumpyTrajectoryModel:
     """The function as a tracker, for the engine."""
-    return NumpyTrajectoryModel(function, _name(function))
+    return NumpyTrajectoryModel(function, function_name(function))
 
 
 def _read_path(answer: Any, asked: NDArray[np.float64]) -> Trajectory:
@@ -174,8 +175,7 @@ def _read_path(answer: Any, asked: NDArray[np.float64]) -> Trajectory:
             )
         return Trajectory(poses, asked)
     raise ModelError(
-        f"a {type(answer).__name__}; poses (n, 4, 4), (poses, timestamps) or a Trajectory was "
-        "expected"
+        f"{kind_of(answer)}; poses (n, 4, 4), (poses, timestamps) or a Trajectory was expected"
     )
 
 
@@ -191,10 +191,5 @@ def _name_parts(answer: Any) -> RelativePosePrediction:
     if isinstance(answer, np.ndarray):
         return from_matrix(answer)
     raise ModelError(
-        f"a {type(answer).__name__}; a mapping, (rotation, translation), a 4x4 array or None was "
-        "expected"
+        f"{kind_of(answer)}; a mapping, (rotation, translation), a 4x4 array or None was expected"
     )
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)

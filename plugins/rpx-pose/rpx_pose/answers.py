@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.errors import ModelError
+from rpx_core.adapters import as_array
+from rpx_core.errors import AdapterError, ModelError
 from rpx_pose.rotations import ORTHONORMAL, rotation_fault
 from rpx_pose.types import RelativePosePrediction
 
@@ -94,12 +95,6 @@ def check_answer(answer: RelativePosePrediction) -> RelativePosePrediction:
 def as_numbers(value: Any, name: str) -> Floats:
     """An own float64 array of what is called so; raises ModelError where it holds no numbers."""
     try:
-        array = np.asarray(value)
-        if array.dtype.kind not in "fiu":
-            raise TypeError(f"it is {array.dtype}")
-        return np.array(array, np.float64, subok=False)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"`{name}` is no array of numbers: {error}",
-            hint="convert tensors with .cpu().numpy()",
-        ) from error
+        return as_array(value, "an array of numbers").astype(np.float64)
+    except AdapterError as error:
+        raise ModelError(f"`{name}` is {error.message}", hint=error.hint) from error

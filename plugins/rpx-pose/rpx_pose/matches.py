@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.errors import ModelError
+from rpx_core.adapters import as_array
+from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_pose.types import KeypointCorrespondencePrediction
 
 Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ def read_matches(answer: Any) -> KeypointCorrespondencePrediction:
     if isinstance(answer, tuple) and len(answer) in (2, 3):
         return KeypointCorrespondencePrediction(*answer)
     raise ModelError(
-        f"a {type(answer).__name__} was returned; (points0, points1), with scores or without, a "
+        f"{kind_of(answer)} was returned; (points0, points1), with scores or without, a "
         "mapping of these, or None was expected"
     )
 
@@ -75,11 +76,6 @@ def _points(value: Any, name: str) -> Floats:
 
 def _numbers(value: Any, name: str) -> Floats:
     try:
-        array = np.asarray(value)
-        if array.size and array.dtype.kind not in "fiu":
-            raise TypeError(f"it is {array.dtype}")
-        return np.array(array, np.float64, subok=False)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"{name} is no array of numbers: {error}", hint="convert tensors with .cpu().numpy()"
-        ) from error
+        return as_array(value, "an array of numbers").astype(np.float64)
+    except AdapterError as error:
+        raise ModelError(f"{name} is {error.message}", hint=error.hint) from error

@@ -162,7 +162,7 @@ def test_matches_that_are_not_finite_are_left_out(task):
         (([[1, 2]], [[1, 2], [3, 4]]), "1 points0 but 2 points1"),
         (([[1, 2, 3]], [[1, 2, 3]]), r"shape \(1, 3\)"),
         (([[1, 2]], [[1, 2]], [0.1, 0.2]), "2 scores for 1"),
-        (([["a", "b"]], [[1, 2]]), "no array of numbers"),
+        (([["a", "b"]], [[1, 2]]), "an array of numbers was expected"),
         (([[1, 2]],), "tuple"),
         ({"points0": [[1, 2]]}, "points0, points1"),
         ({"points0": [[1, 2]], "points1": [[1, 2]], "score": [1]}, "found points0"),

@@ -106,9 +106,9 @@ def test_function_of_timestamps_is_a_tracker(answer, stamps):
     ("answer", "words"),
     [
         (np.tile(np.eye(4), (2, 1, 1)), "2 poses, but 3 were asked for"),
-        (None, "NoneType; poses"),
+        (None, "None; poses"),
         ({"poses": []}, "dict; poses"),
-        (([["a"]], [1]), "`poses` is no array of numbers"),
+        (([["a"]], [1]), "`poses` is a list of dtype"),
     ],
 )
 def test_function_of_timestamps_that_returns_something_else_is_told_so(runtime, answer, words):

@@ -181,7 +181,10 @@ def test_no_pose_and_one_that_is_not_finite_are_no_answer(task, answer):
         (RelativePosePrediction(np.eye(3)[None], np.zeros(3)), r"shape \(1, 3, 3\)"),
         (RelativePosePrediction(np.eye(3), np.zeros(2)), "2 numbers"),
         (RelativePosePrediction(np.eye(3), None), "lacks its translation"),
-        (RelativePosePrediction(np.eye(3), ["left", "up", "on"]), "no array of numbers"),
+        (
+            RelativePosePrediction(np.eye(3), ["left", "up", "on"]),
+            "an array of numbers was expected",
+        ),
         (np.eye(3), "4x4"),
         (np.ones((4, 4)), "last row"),
         ("identity", "str"),
@@ -225,7 +228,10 @@ def test_other_programs_may_write_quaternions_and_matrices(task, tmp_path):
         ('{"rotation": [1, 0, 0, 0]}', "translation"),
         ('{"quaternion": [1, 0, 0, 0], "translation": [0, 0, 0]}', "one of rotation"),
         ('{"rotation_xyzw": [0, 0, 0, 0], "translation": [0, 0, 0]}', "zero"),
-        ('{"rotation_xyzw": "north", "translation": [0, 0, 0]}', "no array of numbers"),
+        (
+            '{"rotation_xyzw": "north", "translation": [0, 0, 0]}',
+            "an array of numbers was expected",
+        ),
         ('{"rotation": [[1]], "translation": [0, 0, 0], "scale_known": 1}', "scale_known"),
         ("not json", "a.json"),
         ("", "a.json"),

@@ -226,7 +226,7 @@ def test_no_pair_at_all_is_an_error_whatever_share_is_asked_for(make_task):
         (Trajectory(np.diag([1.0, 1, -1, 1])[None].repeat(2, 0)), "reflection"),
         (Trajectory(straight(2).poses, np.zeros(3)), "3 timestamps for 2"),
         ("forward", "str"),
-        (None, "NoneType"),
+        (None, "is None"),
     ],
 )
 def test_estimate_that_breaks_the_contract_names_the_sample(task, answer, words):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 from rpx_core.adapters import function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
+from rpx_seg.answers import read_segments
 from rpx_seg.resize import resize_labels
 from rpx_seg.types import SegmentationPrediction, SemanticPrediction
 
 MaskFunction = Callable[[NDArray[np.uint8]], Any]
 """Takes uint8 RGB (H, W, 3), returns whole ids (H', W')."""
+Read = TypeVar("Read")
 
 
 class NumpyMaskModel:
     """Calls a function on each image and brings the ids that it returns to the image's size.
 
-    By the nearest pixel: no id is invented. The function may also return a
-    `SegmentationPrediction`, which then keeps its scores and labels.
+    By the nearest pixel: no id is invented. What the function may return beside a mask,
+    `rpx_seg.answers` says.
     """
 
     task = "object_segmentation"
@@ -40,10 +42,15 @@ class NumpyMaskModel:
 
     def _predict(self, sample: Sample) -> SegmentationPrediction:
         answer = self._function(image_copy(sample))
-        if not isinstance(answer, SegmentationPrediction):
-            return SegmentationPrediction(fit(answer, sample, self.name))
-        mask = fit(answer.mask, sample, self.name)
-        return SegmentationPrediction(mask, answer.scores, answer.labels)
+        found = _told(lambda: read_segments(answer), sample, self.name)
+        mask = resize_labels(found.mask, image_size(sample))
+        if mask.shape == found.mask.shape:
+            return SegmentationPrediction(mask, found.scores, found.labels)
+        # What is too small to be left after scaling has nothing to be scored.
+        gone = set(np.unique(found.mask).tolist()) - set(np.unique(mask).tolist())
+        return SegmentationPrediction(
+            mask, _without(found.scores, gone), _without(found.labels, gone)
+        )
 
 
 class NumpySemanticModel:
@@ -60,27 +67,26 @@ class NumpySemanticModel:
 
     def predict(self, batch: Sequence[Sample]) -> list[SemanticPrediction]:
         """One class map per image; raises AdapterError when the function returns none."""
-        return [
-            SemanticPrediction(fit(self._function(image_copy(sample)), sample, self.name))
-            for sample in batch
-        ]
+        return [SemanticPrediction(self._predict(sample)) for sample in batch]
+
+    def _predict(self, sample: Sample) -> NDArray[Any]:
+        answer = self._function(image_copy(sample))
+        mask = _told(lambda: read_segments({"mask": answer}).mask, sample, self.name)
+        return resize_labels(mask, image_size(sample))
 
 
-def fit(answer: Any, sample: Sample, name: str) -> NDArray[Any]:
-    """Returned ids at the size of the image; raises AdapterError for anything but ids (H', W')."""
-    ids = np.asarray(answer)
-    if ids.dtype.kind not in "iub":
-        raise AdapterError(
-            f"sample {sample.id}: {name} returned {ids.dtype}; whole ids were expected",
-            hint="threshold probabilities, or take the argmax over classes",
-        )
-    if ids.ndim != 2 or ids.size == 0:
-        raise AdapterError(
-            f"sample {sample.id}: {name} returned shape {ids.shape}; a mask of height x width was "
-            "expected",
-            hint="drop batch and channel axes, as in mask[0]",
-        )
-    return resize_labels(ids, image_size(sample))
+def _told(read: Callable[[], Read], sample: Sample, name: str) -> Read:
+    try:
+        return read()
+    except AdapterError as error:
+        message = f"sample {sample.id}: {name} returned {error.message}"
+        raise AdapterError(message, hint=error.hint) from error
+
+
+def _without(values: Mapping[int, Any] | None, gone: Collection[int]) -> dict[int, Any] | None:
+    if values is None:
+        return None
+    return {segment: value for segment, value in values.items() if segment not in gone}
 
 
 def wrap(function: MaskFunction, options: None, runtime: Runtime) -> NumpyMaskModel:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.images import decode_depth
 from rpx_core.records import Record
@@ -83,7 +83,7 @@ def check_mask(mask: Any, sample: Sample, shape: tuple[int, ...], resize: Resize
 def _find_problem(mask: Any, shape: tuple[int, ...]) -> tuple[str | None, str | None]:
     if not isinstance(mask, np.ndarray):
         return (
-            f"is a {type(mask).__name__}; a numpy array was expected",
+            f"is {kind_of(mask)}; a numpy array was expected",
             "convert tensors with .cpu().numpy()",
         )
     if mask.ndim != 2 or mask.size == 0:

@@ -42,8 +42,8 @@ def decode_mask(data: bytes, *, name: str, encoding: Encoding = "ids") -> LabelM
     if mask.min() < 0:
         raise ManifestError(
             f"{name}: holds the negative id {mask.min()}; ids start at 0, the background",
-            hint="use an id of its own for pixels without annotation, and name it in "
-            "options.ignore",
+            hint="where -1 means none, add 1 to all ids; in a ground truth, give pixels without "
+            "annotation an id of their own and name it in options.ignore",
         )
     return mask
 
@@ -114,8 +114,10 @@ def _check_parts(arrays: Mapping[str, NDArray[Any]], name: str) -> None:
         array = arrays.get(part)
         if array is None:
             continue
-        if array.ndim != 1 or array.dtype.kind not in kinds or len(array) != len(ids):
+        if array.dtype.kind not in kinds:
+            wanted = "numbers" if part == "scores" else "class names as text"
+            raise ManifestError(f"{name}: `{part}` are {array.dtype}; {wanted} were expected")
+        if array.ndim != 1 or len(array) != len(ids):
             raise ManifestError(
-                f"{name}: `{part}` is {array.dtype} {array.shape}; one per id was expected "
-                f"({len(ids)})"
+                f"{name}: `{part}` has shape {array.shape}; one per id was expected ({len(ids)})"
             )

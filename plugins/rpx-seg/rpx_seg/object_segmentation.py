@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Frame, Picture, Sample, Task
-from rpx_core.errors import ModelError, first_few
+from rpx_core.errors import ModelError, first_few, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
@@ -102,8 +102,10 @@ class ObjectSegmentation(Task[SegmentationGroundTruth, SegmentationPrediction]):
         truth: SegmentationGroundTruth = sample.ground_truth
         mask = check_mask(own.mask, sample, truth.mask.shape, self._options.resize)
         ids = [int(i) for i in np.unique(mask) if i > 0]
-        scores = _complete(own.scores, ids, "score", sample)
-        labels = _complete(own.labels, ids, "label", sample)
+        # Scaling may lose a segment; what never was one is a mistake.
+        drawn = ids if own.mask.shape == mask.shape else np.unique(own.mask).tolist()
+        scores = _complete(own.scores, (ids, drawn), "score", sample)
+        labels = _complete(own.labels, (ids, drawn), "label", sample)
         return SegmentationPrediction(
             mask,
             None if scores is None else {i: _score(scores[i], i, sample) for i in ids},
@@ -160,13 +162,18 @@ def _load_labels(
 
 
 def _complete(
-    values: Mapping[int, Any] | None, ids: list[int], what: str, sample: Sample
+    values: Mapping[int, Any] | None,
+    segments: tuple[list[int], list[int]],
+    what: str,
+    sample: Sample,
 ) -> Mapping[int, Any] | None:
+    """The values, where they cover the segments left in the mask, and no other than those drawn."""
+    ids, drawn = segments
     if values is None:
         return None
     if not isinstance(values, Mapping):
         raise ModelError(
-            f"sample {sample.id}: {what}s are a {type(values).__name__}; a mapping from segment id "
+            f"sample {sample.id}: {what}s are {kind_of(values)}; a mapping from segment id "
             "was expected"
         )
     missing = [str(i) for i in ids if i not in values]
@@ -174,6 +181,14 @@ def _complete(
         raise ModelError(
             f"sample {sample.id}: segments without a {what}: {first_few(missing)}",
             hint=f"give every segment of the mask a {what}, or none",
+        )
+    strange = [str(i) for i in values if i not in set(drawn)]
+    if strange:
+        raise ModelError(
+            f"sample {sample.id}: a {what} for segments that the mask does not hold: "
+            f"{first_few(strange)}",
+            hint="ids are those in the mask; a picture that was resized with interpolation, saved "
+            "in 8 bits or read in another channel order holds others",
         )
     return values
 
@@ -183,7 +198,7 @@ def _score(value: Any, segment: int, sample: Sample) -> float:
         score = float(value)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"sample {sample.id}: the score of segment {segment} is a {type(value).__name__}"
+            f"sample {sample.id}: the score of segment {segment} is {kind_of(value)}"
         ) from error
     if not math.isfinite(score):
         raise ModelError(f"sample {sample.id}: the score of segment {segment} is {score}")

@@ -18,8 +18,12 @@ VOID = -1
 """Label of truth pixels that nothing is judged by, and of predicted ones without an answer."""
 
 _DENSE_BINS = 1 << 18
+_FEW = 1 << 9
+"""Labels in a range this small need no numbering; two such maps fit the dense bins."""
+_TABLE = 1 << 20
+"""Labels in a range this large are numbered by a table, in larger ones by sorting."""
 _INT32 = 1 << 31
-_WORTHWHILE = 16
+_WORTHWHILE = 4
 """Stretches of equal pixels are counted instead of pixels when they are this long on average."""
 
 
@@ -67,43 +71,43 @@ def count_pairs(first: Labels, second: Labels) -> LabelPairs:
     if a.shape != b.shape or a.size == 0:
         raise MetricError(f"label maps are {a.shape} and {b.shape}; equal, not empty expected")
     a, b, lengths = _stretches(a.reshape(-1), b.reshape(-1))
-    low_a, low_b, high_a, high_b = int(a.min()), int(b.min()), int(a.max()), int(b.max())
-    width = high_b - low_b + 1
-    bins = (high_a - low_a + 1) * width
+    (first, a), (second, b) = _number(a), _number(b)
+    bins = first.size * second.size
     # One number per pair, in a type that holds all: narrow labels would wrap around.
-    largest = max(max(-low_a, high_a) * width + max(-low_b, high_b), bins)
-    codes = np.multiply(a, width, dtype=np.int32 if largest < _INT32 else np.int64)
+    codes = np.multiply(a, second.size, dtype=np.int32 if bins < _INT32 else np.int64)
     codes += b
-    codes -= low_a * width + low_b
     if bins <= _DENSE_BINS:
         counts = np.bincount(codes, lengths, minlength=bins)
         found = np.flatnonzero(counts)
         pixels = counts[found]
+    elif lengths is None:
+        found, pixels = np.unique(codes, return_counts=True)
     else:
         found, place = np.unique(codes, return_inverse=True)
         pixels = np.bincount(place, lengths)
-    rows, columns = np.divmod(found.astype(np.int64), width)
-    return LabelPairs(rows + low_a, columns + low_b, pixels.astype(np.int64))
+    rows, columns = np.divmod(found, second.size)
+    return LabelPairs(first[rows], second[columns], pixels.astype(np.int64))
 
 
 def overlap_segments(truth: Labels, prediction: Labels) -> SegmentOverlaps:
     """Compare two label maps of one shape: 0 is background, a negative truth label void."""
     pairs = count_pairs(truth, prediction)
-    in_truth, in_prediction = pairs.first > 0, pairs.second > 0
-    truth_ids, rows = np.unique(pairs.first[in_truth], return_inverse=True)
-    prediction_ids, columns = np.unique(pairs.second[in_prediction], return_inverse=True)
-    on_void = pairs.first[in_prediction] < 0
-    pixels = pairs.pixels[in_prediction]
-    both = in_truth & in_prediction
+    first, second, pixels = pairs.first, pairs.second, pairs.pixels
+    truth_ids, rows = _index(first)
+    prediction_ids, columns = _index(second)
+    both = (rows >= 0) & (columns >= 0)
+    void_areas = np.zeros(prediction_ids.size, np.int64)
+    if first[0] < 0:
+        void_areas = _total(np.where(first < 0, columns, -1), pixels, prediction_ids.size)
     return SegmentOverlaps(
         truth_ids=truth_ids,
-        truth_areas=_total(rows, pairs.pixels[in_truth], truth_ids.size),
+        truth_areas=_total(rows, pixels, truth_ids.size),
         prediction_ids=prediction_ids,
         prediction_areas=_total(columns, pixels, prediction_ids.size),
-        void_areas=_total(columns[on_void], pixels[on_void], prediction_ids.size),
-        rows=np.searchsorted(truth_ids, pairs.first[both]).astype(np.int64),
-        columns=np.searchsorted(prediction_ids, pairs.second[both]).astype(np.int64),
-        shared=pairs.pixels[both],
+        void_areas=void_areas,
+        rows=rows[both],
+        columns=columns[both],
+        shared=pixels[both],
     )
 
 
@@ -114,8 +118,8 @@ def _stretches(a: Labels, b: Labels) -> tuple[Labels, Labels, Counts | None]:
     ends = np.flatnonzero(changes)
     if ends.size * _WORTHWHILE > a.size:
         return a, b, None
-    starts = np.concatenate([np.zeros(1, np.intp), ends + 1])
-    return a[starts], b[starts], np.diff(starts, append=a.size)
+    ends = np.append(ends, a.size - 1)
+    return a[ends], b[ends], np.diff(ends, prepend=-1)
 
 
 def _as_labels(labels: Labels) -> Labels:
@@ -131,7 +135,34 @@ def _as_labels(labels: Labels) -> Labels:
     return array
 
 
-def _total(positions: NDArray[Any], pixels: Counts, size: int) -> Counts:
-    total = np.zeros(size, np.int64)
-    np.add.at(total, positions, pixels)
-    return total
+def _number(labels: Labels) -> tuple[Counts, Labels]:
+    """Names, ascending, and each label as its place among them; not every name need occur."""
+    low, high = int(labels.min()), int(labels.max())
+    span = high - low + 1
+    if span <= _FEW:
+        return np.arange(low, high + 1), np.subtract(labels, low, dtype=np.int32)
+    if span > min(_TABLE, 8 * labels.size):
+        names = np.unique(labels)
+        return names.astype(np.int64), np.searchsorted(names, labels)
+    shifted = np.subtract(labels, low, dtype=np.int32)
+    present = np.zeros(span, np.bool_)
+    present[shifted] = True
+    names = np.flatnonzero(present)
+    table = np.empty(span, np.int32)
+    table[names] = np.arange(names.size, dtype=np.int32)
+    return names + low, table[shifted]
+
+
+def _index(labels: Counts) -> tuple[Counts, Counts]:
+    """The labels above 0, ascending, and for each entry the place of its label there, or -1."""
+    names, places = _number(np.maximum(labels, 0))
+    present = np.zeros(names.size, np.bool_)
+    present[places] = True
+    present[0] &= names[0] > 0
+    order = np.cumsum(present) - 1
+    return names[present], np.where(labels > 0, order[places], -1)
+
+
+def _total(positions: Counts, pixels: Counts, size: int) -> Counts:
+    """Pixels by position; those at -1 are left out. Sums below 2^53 are exact in floats."""
+    return np.bincount(positions + 1, pixels, size + 1)[1:].astype(np.int64)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Picture
-from rpx_core.legends import Legend
+from rpx_core.legends import MAX_ENTRIES, Legend
+from rpx_core.legends import Colour as Whole
 from rpx_seg.assignment import assign
 from rpx_seg.overlaps import VOID, Labels, overlap_segments
 
 Colours = NDArray[np.uint8]
+Colour = tuple[float, ...]
 
 MISSED = (230, 159, 0)
 """True segment, answered as background: orange."""
@@ -32,6 +35,10 @@ ERRORS = Legend(
         ("not judged", VOID_COLOUR),
     )
 )
+CLASS_ERRORS = Legend(
+    keys=(("no answer", MISSED), ("another class", CONFUSED), ("not judged", VOID_COLOUR))
+)
+_BACKGROUND = (205.0, 205.0, 200.0)
 _OPACITY = 0.6
 _TABLE = 97
 """Colours before they repeat; a prime, so that ids a round number apart differ."""
@@ -59,16 +66,27 @@ def draw_instances(
     ]
 
 
-def draw_classes(rgb: NDArray[np.uint8] | None, truth: Labels, prediction: Labels) -> list[Picture]:
-    """The image, both class maps in the same colours, and the wrong pixels."""
+def draw_classes(
+    rgb: NDArray[np.uint8] | None,
+    truth: Labels,
+    prediction: Labels,
+    names: Mapping[int, str] | None = None,
+) -> list[Picture]:
+    """The image, both class maps in the same colours and their names, and the wrong pixels."""
     base = _grey(rgb, truth)
-    # Class 0 is a class like any other.
+    # Class 0 is a class like any other, so that void alone is below 1.
     shifted = [np.where(m == VOID, VOID, m + 1) for m in (truth, prediction)]
+    used = [int(i) for i in np.unique(np.concatenate([truth, prediction])) if i != VOID]
+    legend = Legend(
+        keys=tuple(
+            ((names or {}).get(i, str(i)), _whole(_class_colour(i + 1))) for i in used[:MAX_ENTRIES]
+        )
+    )
     return [
         *_first(rgb),
-        Picture("ground truth", _overlay(base, shifted[0])),
-        Picture("prediction", _overlay(base, shifted[1])),
-        Picture("error", _paint_error(base, *shifted), ERRORS),
+        Picture("ground truth", _overlay(base, shifted[0], _class_colour), legend),
+        Picture("prediction", _overlay(base, shifted[1], _class_colour), legend),
+        Picture("error", _paint_error(base, *shifted), CLASS_ERRORS),
     ]
 
 
@@ -101,8 +119,11 @@ def _grey(rgb: NDArray[np.uint8] | None, truth: Labels) -> NDArray[np.float64]:
     return grey
 
 
-def _overlay(base: NDArray[np.float64], labels: Labels) -> Colours:
-    table = np.array([_colour(place) for place in range(_TABLE)])
+def _overlay(
+    base: NDArray[np.float64], labels: Labels, colour: Callable[[int], Colour] | None = None
+) -> Colours:
+    paint = colour or (lambda label: _colour(label - 1))
+    table = np.array([paint(place + 1) for place in range(_TABLE)])
     drawn = labels > 0
     colours = table[(labels - 1) % _TABLE]
     mixed = np.where(drawn[..., None], (1 - _OPACITY) * base + _OPACITY * colours, base)
@@ -126,7 +147,17 @@ def _paint_error(
     return picture
 
 
-def _colour(place: int) -> tuple[float, ...]:
+def _class_colour(label: int) -> Colour:
+    """That of a class id plus 1. Class 0, mostly the background, is pale: it says the least."""
+    return _BACKGROUND if label == 1 else _colour(label - 1)
+
+
+def _whole(colour: Colour) -> Whole:
+    red, green, blue = (round(value) for value in colour)
+    return red, green, blue
+
+
+def _colour(place: int) -> Colour:
     """Hues by the golden angle, alternating in lightness and saturation."""
     lightness = (0.52, 0.66, 0.42)[place % 3]
     saturation = (0.85, 0.65)[place % 2]

@@ -143,7 +143,8 @@ class SemanticSegmentation(Task[SemanticGroundTruth, SemanticPrediction]):
 
     def preview(self, frame: Frame) -> Sequence[Picture]:
         """The image, both class maps in the same colours, and the wrong pixels."""
-        return draw_classes(frame.sample.rgb, frame.truth.mask, frame.prediction.mask)
+        truth: SemanticGroundTruth = frame.truth
+        return draw_classes(frame.sample.rgb, truth.mask, frame.prediction.mask, truth.classes)
 
     def write_prediction(self, prediction: SemanticPrediction) -> bytes:
         """A PNG of class ids, 8 or 16 bits deep."""

@@ -65,6 +65,27 @@ def test_void_leaves_the_mean_as_well_as_the_matrix():
     assert (got["miou"], got["pixels"], got["ignored_pixels"]) == (1.0, 2, 2)
 
 
+def test_a_listed_class_that_is_ignored_leaves_miou_all():
+    truth = SemanticGroundTruth(np.array([[2, 1, -1, -1]], np.int32), void=frozenset({0}))
+    metric = SemanticIou(SemanticIouOptions(classes={"zero": 0, "one": 1, "two": 2, "three": 3}))
+    state = metric.measure(
+        Sample("s1"), truth, SemanticPrediction(np.array([[2, 1, -1, 1]], np.int32))
+    )
+    assert metric.result(state)["miou_all"] == pytest.approx(2 / 3)
+
+
+def test_the_confusion_matrix_has_the_names_of_the_data_and_no_void():
+    truth = SemanticGroundTruth(
+        np.array([[2, 2, 1, -1]], np.int32), {1: "cup", 2: "table"}, frozenset({0})
+    )
+    state = PLAIN.measure(
+        Sample("s1"), truth, SemanticPrediction(np.array([[2, 1, -1, 1]], np.int32))
+    )
+    table = PLAIN.tables(fold([state, state]))["pixel_accuracy"]
+    assert (table.rows, table.columns) == (["cup", "table"], ["cup", "table", "(no answer)"])
+    assert table.counts.tolist() == [[0, 0, 2], [2, 2, 0]]
+
+
 # RW-026
 def test_excluding_a_class_from_the_mean_keeps_its_false_positives():
     truth, prediction = [0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 1, 1, 0, 0]

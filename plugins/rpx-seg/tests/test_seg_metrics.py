@@ -63,6 +63,11 @@ def test_published_miou_has_no_class_but_those_of_the_truth():
     assert raw_id_miou(np.array([[-1]]), np.array([[3]])) is None
 
 
+def test_published_miou_of_an_empty_image_without_predictions_is_perfect():
+    got = values(MASKS, (np.zeros((2, 2)), np.zeros((2, 2))))
+    assert (got["miou"], got["miou_truth"], got["miou_raw_id"]) == (None, None, 1.0)
+
+
 def test_numbering_does_not_matter_to_assigned_masks():
     truth = row(s1=range(4), s2=range(4, 8))
     renamed = row(s700=range(4), s3=range(4, 8))
@@ -92,10 +97,10 @@ def test_void_pixels_count_on_neither_side():
     assert values(MASKS, (truth, row(a1=range(6))))["miou"] == 1
 
 
-@pytest.mark.parametrize("metric", [MASKS, PANOPTIC], ids=["masks", "panoptic"])
-def test_images_without_segments_are_undefined(metric):
-    assert measure(metric, (row(), row())) is None
-    assert measure(metric, (row(void=range(10)), row(a1=range(10)))) is None
+def test_images_without_segments_are_undefined():
+    assert measure(PANOPTIC, (row(), row())) is None
+    for metric in (MASKS, PANOPTIC):
+        assert measure(metric, (row(void=range(10)), row(a1=range(10)))) is None
 
 
 # RW-030
@@ -104,6 +109,21 @@ def test_ids_above_eight_bits_stay_apart():
     state = measure(MASKS, (mask, mask))
     assert (int(state.truths), int(state.predictions)) == (4, 4)
     assert values(MASKS, (mask, mask))["miou"] == 1
+
+
+# RW-034: J of a video is `miou` averaged over its frames. A frame that is empty on both sides is
+# undefined, which leaves the mean where J's 1 would, but counts nowhere; a ghost costs as there. No
+# frame is given to a segmentation model, so none is left out.
+def test_ghosts_on_frames_without_the_object_cost():
+    seen, empty, ghost = row(s1=range(4)), row(), row(s1=range(5))
+
+    def frames(middle):
+        pairs = [(seen, seen), (empty, middle), (seen, seen)]
+        return [values(MASKS, pair)["miou"] for pair in pairs]
+
+    assert frames(empty) == [1, None, 1]
+    assert frames(ghost) == [1, 0, 1]
+    assert np.mean(frames(ghost)) == pytest.approx(0.666666667)
 
 
 # RW-033

@@ -53,7 +53,7 @@ TASKS = [(instance(), instance_sample()), (semantic(), semantic_sample())]
     ("mask", "words"),
     [
         (MASK.tolist(), "is a list"),
-        (None, "is a NoneType"),
+        (None, "is None"),
         (MASK.astype(np.float32), "dtype float32"),
         (MASK.astype("U3"), "dtype <U3"),
         (np.stack([MASK] * 3, axis=2), r"shape \(2, 3, 3\)"),
@@ -87,10 +87,8 @@ def test_masks_of_another_size_are_scaled_only_when_asked(make):
     np.testing.assert_array_equal(make(resize="nearest").validate(large, sample).mask, MASK)
 
 
-def test_scores_and_labels_cover_the_segments_of_the_mask_alone():
-    prediction = SegmentationPrediction(
-        MASK, {3: np.float32(0.5), 700: 1, 9: 0.1}, {3: "a", 700: "b", 9: "c"}
-    )
+def test_scores_and_labels_cover_the_segments_of_the_mask():
+    prediction = SegmentationPrediction(MASK, {3: np.float32(0.5), 700: 1}, {3: "a", 700: "b"})
     own = instance().validate(prediction, instance_sample())
     assert own.scores == {3: 0.5, 700: 1.0}
     assert own.labels == {3: "a", 700: "b"}
@@ -101,6 +99,8 @@ def test_scores_and_labels_cover_the_segments_of_the_mask_alone():
     [
         ({3: 0.5}, None, "segments without a score: 700"),
         (None, {700: "a"}, "segments without a label: 3"),
+        ({3: 0.5, 700: 1, 9: 0.1}, None, "a score for segments that the mask does not hold: 9"),
+        (None, {3: "a", 700: "b", 9: "c"}, "a label for segments .* does not hold: 9"),
         ([0.5, 0.5], None, "scores are a list"),
         ({3: np.nan, 700: 1}, None, "score of segment 3 is nan"),
         ({3: "high", 700: 1}, None, "score of segment 3"),
@@ -113,6 +113,51 @@ def test_scores_and_labels_cover_the_segments_of_the_mask_alone():
 def test_incomplete_scores_and_labels_are_refused(scores, labels, words):
     with pytest.raises(ModelError, match=f"sample s1: .*{words}"):
         instance().validate(SegmentationPrediction(MASK, scores, labels), instance_sample())
+
+
+def answered(answer, size=(2, 3)):
+    image = np.zeros((*size, 3), np.uint8)
+    (found,) = wrap(lambda rgb: answer, None, None).predict([Sample("s1", rgb=image)])
+    return found
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (MASK, [0.5, 0.25]),
+        (MASK, [0.25, 0.5], [700, 3]),
+        (MASK, {3: 0.5, 700: 0.25}),
+        {"mask": MASK.tolist(), "scores": np.array([0.5, 0.25])},
+        {"mask": MASK, "ids": [700, 3], "scores": [0.25, 0.5], "labels": ["b", "a"]},
+    ],
+)
+def test_a_function_may_return_scores_beside_its_mask(answer):
+    found = answered(answer)
+    np.testing.assert_array_equal(found.mask, MASK)
+    assert found.scores == {3: 0.5, 700: 0.25}
+    assert found.labels in (None, {3: "a", 700: "b"})
+
+
+def test_scores_of_segments_that_scaling_loses_are_left_out():
+    large = np.zeros((4, 4), np.uint8)
+    large[2:, 2:], large[0, 0] = 1, 2
+    found = answered((large, [0.5, 0.25]), size=(2, 2))
+    assert set(np.unique(found.mask)) - {0} == set(found.scores)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (None, "returned None; a mask of ids"),
+        ((MASK, [0.5]), "returned 1 score for 2 segments: 3, 700"),
+        ((MASK,), "returned a tuple of 1"),
+        ({"masks": MASK}, "returned a dict of masks; `mask` and"),
+        (MASK * 0.5, "returned float64; whole ids"),
+    ],
+)
+def test_answers_that_are_no_segments_name_the_sample_and_the_function(answer, words):
+    with pytest.raises(AdapterError, match=f"sample s1: <lambda> {words}"):
+        answered(answer)
 
 
 def test_classes_that_the_dataset_does_not_know_are_refused():
@@ -204,9 +249,15 @@ def test_labels_are_read_as_numpy_stores_text():
         (npz(mask=MASK, ids=np.arange(2), other=MASK), "holds the arrays ids, mask, other"),
         (npz(mask=MASK, ids=np.array([3, 3])), "different whole numbers"),
         (npz(mask=MASK, ids=np.array([3.0])), "different whole numbers"),
-        (npz(mask=MASK, ids=np.arange(2), scores=np.ones(3)), "`scores` is float64"),
-        (npz(mask=MASK, ids=np.arange(2), labels=np.ones((2, 3))), "`labels` is float64"),
-        (npz(mask=MASK, ids=np.arange(2), labels=np.array(["mug"])), "`labels` is <U3"),
+        (npz(mask=MASK, ids=np.arange(2), scores=np.ones(3)), r"`scores` has shape \(3,\)"),
+        (
+            npz(mask=MASK, ids=np.arange(2), labels=np.ones((2, 3))),
+            "labels. are float64",
+        ),
+        (
+            npz(mask=MASK, ids=np.arange(2), labels=np.array(["mug"])),
+            r"`labels` has shape \(1,\)",
+        ),
         (npz(mask=MASK, ids=np.arange(1), labels=np.array([b"mug"])), "only integers"),
         (npz(mask=MASK.astype(float), ids=np.arange(1)), "`mask` is float64"),
         (npz(mask=MASK, ids=np.array(["a"])), "only integers"),
@@ -254,8 +305,8 @@ def test_function_from_image_to_classes_becomes_a_semantic_model():
     [
         (np.ones((2, 3)), "returned float64"),
         (np.ones((1, 2, 3), int), r"shape \(1, 2, 3\)"),
-        (json.dumps([1]), "whole ids"),
-        (None, "whole ids"),
+        (json.dumps([1]), "a mask of ids was expected"),
+        (None, "returned None"),
     ],
 )
 def test_function_that_returns_no_ids_is_refused(make, answer, words):

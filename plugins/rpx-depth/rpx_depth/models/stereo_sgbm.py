@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import ModelError
+from rpx_core.opencv import require_opencv
 from rpx_depth.types import DepthPrediction, DepthQuery
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ class StereoSgbm:
 
     def setup(self) -> None:
         """Set up OpenCV's matcher, with the penalties that its documentation recommends."""
-        import cv2
-
+        cv2 = require_opencv("StereoSGBM", "rpx-depth[stereo]")
         area = _CHANNELS * self._options.block_size**2
         self._matcher = cv2.StereoSGBM.create(
             minDisparity=0,

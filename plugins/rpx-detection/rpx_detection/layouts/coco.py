@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.errors import ManifestError, first_few
+from rpx_core.errors import ManifestError, count_of, first_few
 from rpx_core.folders import open_root
 from rpx_core.manifest import Manifest, build_manifest
 from rpx_detection.coco_files import Annotations, read_annotations
@@ -57,17 +57,20 @@ def open_coco(options: CocoOptions, cache: Path) -> Manifest:
         {
             "name": path.stem.removeprefix("instances_"),
             "tasks": ["object_detection", "open_vocab_detection"],
-            "defaults": {"vocabulary": list(found.categories.values())},
+            "defaults": {
+                "vocabulary": list(found.categories.values()),
+                "category_ids": list(found.categories),
+            },
         },
         list(records.values()),
         root=root,
-        known=tuple(_LISTS.values()),
+        known=("category_ids", *_LISTS.values()),
     )
     warnings = [
-        f"{count} instances {what}"
+        f"{count_of(count, 'instance')} {what}"
         for count, what in (
-            (flat, "whose box has no area are left out"),
-            (bare, "have no area of their own; that of their box decides on their size"),
+            (flat, "left out, for the box has no area"),
+            (bare, "without an area; that of the box decides on the size"),
         )
         if count
     ]

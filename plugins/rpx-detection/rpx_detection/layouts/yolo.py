@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from rpx_core.folders import IMAGES, files_below, open_root, warn_of_lonely
 from rpx_core.image_formats import read_image_header
 from rpx_core.manifest import Manifest, build_manifest
 from rpx_core.records import natural_key
+from rpx_detection.yolo_lines import parse_lines
 
 Record = dict[str, Any]
 
@@ -86,21 +86,19 @@ def _record(root: Path, image: Path, labels: Path | None, names: tuple[str, ...]
 
 def _read_labels(path: Path, names: tuple[str, ...], size: tuple[int, int]) -> list[Record]:
     boxes = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        words, where = line.split(), f"{path}, line {number}"
-        if not words:
-            continue
-        try:
-            index, numbers = int(words[0]), [float(word) for word in words[1:]]
-        except ValueError as error:
-            raise ManifestError(f"{where}: {error}") from error
-        if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
-            raise ManifestError(
-                f"{where}: {len(words)} numbers; class, x, y, width and height were expected",
-                hint="polygons and turned boxes are other formats",
-            )
-        if not 0 <= index < len(names):
+    for where, index, numbers in parse_lines(
+        read_text(path),
+        ("x", "y", "width", "height"),
+        source=str(path),
+        hint="polygons and turned boxes are other formats",
+    ):
+        if index >= len(names):
             raise ManifestError(f"{where}: class {index} is not one of the {len(names)} names")
+        if not (numbers[2] > 0 and numbers[3] > 0):
+            raise ManifestError(
+                f"{where}: width {numbers[2]:g} and height {numbers[3]:g}; both must be above 0",
+                hint="remove the line: a box without area cannot be found",
+            )
         boxes.append({"bbox": _corners(numbers, size), "label": names[index]})
     return boxes
 

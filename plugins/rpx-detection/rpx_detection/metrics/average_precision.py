@@ -72,7 +72,7 @@ class DetectionAP(RankedMetric):
     Undefined without objects; a class without objects has no part in any mean. Ignored objects
     and crowds are neither required nor penalised. Headline is the value over all images together:
     a mean of AP over images is another quantity and is not offered. Source: Lin et al. 2014 and
-    the COCO evaluator, of which `coco-detection` reproduces every bit.
+    the COCO evaluator, which `coco-detection` reproduces.
 
     Two things differ from it. Detections of equal score count together, as the threshold that
     takes one takes all, so that the order of a file cannot move the number; and an area of exactly

@@ -11,9 +11,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
-from rpx_core.state import Cat, Sum
-from rpx_detection.confusion import pair_by_place
+from rpx_core.contracts import CountTable, Output, ResultMap, Sample, Unit
+from rpx_core.state import Cat
+from rpx_detection.confusion import confusion_matrix, pair_by_place
 from rpx_detection.evidence import check_lengths
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
 
@@ -31,13 +31,13 @@ class DetectionConfusionOptions(BaseModel):
 class Answers:
     """The label of each object, the one it was given, and whether it was given any.
 
-    `spurious` counts the detections that stand where no object is.
+    `spurious` are the labels of the detections that stand where no object is.
     """
 
     objects: Cat
     answers: Cat
     answered: Cat
-    spurious: Sum
+    spurious: Cat
 
 
 def _share(better: Literal["higher", "lower"], summary: str) -> Output:
@@ -54,8 +54,8 @@ class DetectionConfusion:
     detections that are not paired. 0 to 1.
 
     label_accuracy is undefined without pairs, confused and missed without objects, spurious without
-    detections. Ignored objects and crowds, and detections on them, do not count. The matrix itself
-    is `rpx_detection.confusion.confusion_matrix` of a state's columns.
+    detections. Ignored objects and crowds, and detections on them, do not count. Reports show the
+    matrix behind label_accuracy, with a column of missed objects and a row of spurious detections.
 
     Trap: without a `score` every detection takes part, and one that repeats an object is spurious.
     """
@@ -89,17 +89,37 @@ class DetectionConfusion:
             objects=pairing.objects,
             answers=given,
             answered=answered,
-            spurious=len(pairing.detections) - np.count_nonzero(answered),
+            spurious=np.delete(pairing.detections, pairing.partners[answered]),
         )
 
     def result(self, state: Answers) -> ResultMap:
         """The shares of one image, or of all images together."""
         objects, paired = len(state.objects), int(np.count_nonzero(state.answered))
         right = int(np.count_nonzero(state.answered & (state.objects == state.answers)))
-        detections = paired + int(state.spurious)
+        spurious = len(state.spurious)
+        detections = paired + spurious
         return {
             "label_accuracy": right / paired if paired else None,
             "confused": (paired - right) / objects if objects else None,
             "missed": (objects - paired) / objects if objects else None,
-            "spurious": int(state.spurious) / detections if detections else None,
+            "spurious": spurious / detections if detections else None,
+        }
+
+    def tables(self, state: Answers) -> Mapping[str, CountTable]:
+        """Objects by their label and the one they were given; detections of nothing in a last row.
+
+        Undetected objects are in the last column.
+        """
+        classes, counts = confusion_matrix(
+            state.objects, state.answers, state.answered, state.spurious
+        )
+        return {
+            "label_accuracy": CountTable(
+                caption="Confusion of classes",
+                row_axis="true class",
+                column_axis="predicted class",
+                rows=[*classes, "(no object)"],
+                columns=[*classes, "(not found)"],
+                counts=counts,
+            )
         }

@@ -66,7 +66,7 @@ class GroundingAccuracy:
             "tied": Output(
                 better=None,
                 headline="pooled",
-                aggregates=("pooled",),
+                aggregates=("pooled", "sample"),
                 plausible=(0.0, 0.5),
                 summary="answers whose best score two boxes share",
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from rpx_core.errors import ConfigError
 from rpx_core.ranking.criteria import COCO_CAPS, COCO_THRESHOLDS, SIZES, Criteria, SizeRanges
@@ -21,6 +21,8 @@ Area = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class DetectionAPOptions(BaseModel):
     """IoU `thresholds`, detections per class and image (`max_detections`), and size ranges.
 
+    The largest of `max_detections` caps what is ranked; recall is also given below each other one.
+
     `sizes` are ranges of object area in square pixels, [low, high), where null has no end; `area`
     says whether that is the annotated area, where there is one, or the box's.
     """
@@ -34,11 +36,27 @@ class DetectionAPOptions(BaseModel):
     )
     area: AreaSource = "annotation"
 
+    @field_validator("thresholds", "max_detections")
+    @classmethod
+    def _check_distinct(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        twice = [value for value in values if values.count(value) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]:g} is listed twice")
+        return values
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> DetectionAPOptions:
+        try:
+            self._ranges()
+        except ConfigError as error:
+            raise ValueError(f"sizes: {error.message}") from error
+        return self
+
     def rules(self) -> Rules:
-        """The rules that these options ask for; raises ConfigError for repeated ones."""
-        thresholds, caps = sorted(set(self.thresholds)), sorted(set(self.max_detections))
-        if len(thresholds) < len(self.thresholds) or len(caps) < len(self.max_detections):
-            raise ConfigError("thresholds and max_detections must be distinct")
+        """The rules that these options ask for."""
+        thresholds, caps = sorted(self.thresholds), sorted(self.max_detections)
+        return Rules(Criteria(tuple(thresholds), self._ranges(), caps[-1]), tuple(caps))
+
+    def _ranges(self) -> SizeRanges:
         bounds = [(low, np.inf if high is None else high) for low, high in self.sizes.values()]
-        sizes = SizeRanges(("all", *self.sizes), (SIZES.bounds[0], *bounds))
-        return Rules(Criteria(tuple(thresholds), sizes, caps[-1]), tuple(caps))
+        return SizeRanges(("all", *self.sizes), (SIZES.bounds[0], *bounds))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import ModelError
+from rpx_core.opencv import require_opencv
 from rpx_detection.types import DetectionPrediction
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ class HogPeople:
 
     def setup(self) -> None:
         """Load the classifier that comes with OpenCV."""
-        import cv2
-
+        cv2 = require_opencv("HOGDescriptor", "rpx-detection[opencv]")
         self._detector = cv2.HOGDescriptor()
         self._detector.setSVMDetector(np.asarray(cv2.HOGDescriptor.getDefaultPeopleDetector()))
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.errors import ManifestError, RPXError
+from rpx_core.errors import ManifestError, RPXError, kind_of
 from rpx_core.files import quote
 from rpx_detection.annotations import ENTRY_KEYS
 from rpx_detection.tracking.types import Detections, Tracklet, TrackletGroundTruth
@@ -71,7 +71,7 @@ def read_tracks(items: object, origin: Origin) -> list[Tracklet]:
     """The tracks that a list of objects or of `Tracklet` describes, one box each, ids unique."""
     if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
         raise origin.fail(
-            f"is a {type(items).__name__}; a list of objects with `track_id` and `box` was expected"
+            f"is {kind_of(items)}; a list of objects with `track_id` and `box` was expected"
         )
     objects = [_as_object(item) for item in items]
     tracks = [
@@ -120,11 +120,11 @@ def check_unique(tracks: Sequence[Tracklet], origin: Origin) -> None:
 
 def _list_objects(items: object, origin: Origin) -> Sequence[Mapping[str, Any]]:
     if not isinstance(items, list | tuple):
-        raise origin.fail(f"is a {type(items).__name__}; a list of objects was expected")
+        raise origin.fail(f"is {kind_of(items)}; a list of objects was expected")
     for place, item in enumerate(items):
         if not isinstance(item, Mapping):
             raise origin.part("entry", place).fail(
-                f"is a {type(item).__name__}; an object with `track_id` and a box was expected"
+                f"is {kind_of(item)}; an object with `track_id` and a box was expected"
             )
     return items
 

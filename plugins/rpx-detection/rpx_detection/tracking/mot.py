@@ -8,6 +8,7 @@ pixels count from 1. Here the first pixel is 0, so boxes move by one pixel, back
 from __future__ import annotations
 
 import io
+import math
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 
 from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError
-from rpx_core.files import Files
+from rpx_core.files import Files, quote
 from rpx_detection.tracking.annotations import Origin, check_unique
 from rpx_detection.tracking.clip import Floats, Ints
 from rpx_detection.tracking.types import Detections, Tracklet, TrackletGroundTruth
@@ -183,12 +184,37 @@ def _parse_numbers(data: bytes, name: str) -> Floats:
     try:
         table = np.loadtxt(io.StringIO(text), np.float64, delimiter=delimiter, ndmin=2)
     except ValueError as error:
-        raise ManifestError(f"{name}: lines of numbers were expected: {error}") from error
+        raise _bad_line(text, delimiter, name) from error
     if table.shape[1] < 6:
         raise ManifestError(
             f"{name}: has {table.shape[1]} columns; frame, id, left, top, width, height and more "
             "were expected"
         )
     if not np.isfinite(table).all():
-        raise ManifestError(f"{name}: holds numbers that are not finite")
+        raise _bad_line(text, delimiter, name)
     return table
+
+
+def _bad_line(text: str, delimiter: str | None, name: str) -> ManifestError:
+    """What is wrong with the first line that is not as many finite numbers as the line before."""
+    columns = None
+    for number, line in enumerate(text.splitlines(), 1):
+        words = [word.strip() for word in line.partition("#")[0].split(delimiter)]
+        if not any(words):
+            continue
+        odd = [word for word in words if not _is_finite(word)]
+        if odd:
+            return ManifestError(f"{name}, line {number}: {quote(odd[0])} is no finite number")
+        if columns is not None and len(words) != columns:
+            return ManifestError(
+                f"{name}, line {number}: {len(words)} columns after lines of {columns}"
+            )
+        columns = len(words)
+    return ManifestError(f"{name}: lines of numbers, separated by commas or blanks, were expected")
+
+
+def _is_finite(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False

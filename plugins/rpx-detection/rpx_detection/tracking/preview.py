@@ -12,8 +12,8 @@ from rpx_detection.drawing import (
     ERRORS,
     MISSED,
     RIGHT,
+    UNCOUNTED,
     WRONG,
-    Colour,
     Image,
     Mark,
     as_box,
@@ -21,9 +21,9 @@ from rpx_detection.drawing import (
     draw,
 )
 from rpx_detection.tracking.assignment import solve
+from rpx_detection.tracking.selection import find_excused
 from rpx_detection.tracking.types import Tracklet, TrackletGroundTruth, TrackletPrediction
 
-UNCOUNTED: Colour = (150, 150, 150)
 _MATCH_IOU = 0.5
 
 
@@ -32,8 +32,9 @@ def draw_preview(
 ) -> list[Picture]:
     """The image; truth and prediction, each track in the colour of its id; and the errors.
 
-    Errors are those of this frame at IoU 0.5; a track that changes its id has another colour in the
-    next frame. Nothing is drawn where there is no image.
+    Errors are those of this frame at IoU 0.5, by the rules of the metrics: predictions that are
+    excused by distractors or ignored regions are none, and grey. A track that changes its id has
+    another colour in the next frame. Nothing is drawn where there is no image.
     """
     if rgb is None:
         return []
@@ -45,7 +46,7 @@ def draw_preview(
         Picture("rgb", rgb),
         Picture("ground truth", draw(rgb, objects)),
         Picture("prediction", draw(rgb, _in_own_colours(prediction.tracks))),
-        Picture("errors", draw(rgb, _errors(truth.tracks, prediction.tracks)), ERRORS),
+        Picture("errors", draw(rgb, _errors(truth, prediction.tracks)), ERRORS),
     ]
 
 
@@ -59,20 +60,32 @@ def _uncounted(truth: TrackletGroundTruth) -> Boxes:
     return np.concatenate([truth.ignored_regions, *(track.boxes for track in truth.distractors)])
 
 
-def _errors(truth: Sequence[Tracklet], prediction: Sequence[Tracklet]) -> list[Mark]:
-    iou = pairwise_iou(_stack(truth), _stack(prediction))
+def _errors(truth: TrackletGroundTruth, prediction: Sequence[Tracklet]) -> list[Mark]:
+    excused = find_excused(truth, prediction)
+    counted = [
+        track for track, is_excused in zip(prediction, excused, strict=True) if not is_excused
+    ]
+    iou = pairwise_iou(_stack(truth.tracks), _stack(counted))
     rows, columns = solve(np.where(iou >= _MATCH_IOU, iou, 0.0))
     matched = iou[rows, columns] >= _MATCH_IOU
     found, right = set(rows[matched].tolist()), set(columns[matched].tolist())
     return [
-        Mark(as_box(track.boxes[0]), "", RIGHT)
-        if place in found
-        else Mark(as_box(track.boxes[0]), "missed", MISSED, dashed=True)
-        for place, track in enumerate(truth)
-    ] + [
-        Mark(as_box(track.boxes[0]), "false", WRONG)
-        for place, track in enumerate(prediction)
-        if place not in right
+        *(
+            Mark(as_box(track.boxes[0]), "not counted", UNCOUNTED)
+            for track, is_excused in zip(prediction, excused, strict=True)
+            if is_excused
+        ),
+        *(
+            Mark(as_box(track.boxes[0]), "", RIGHT)
+            if place in found
+            else Mark(as_box(track.boxes[0]), "missed", MISSED, dashed=True)
+            for place, track in enumerate(truth.tracks)
+        ),
+        *(
+            Mark(as_box(track.boxes[0]), "false", WRONG)
+            for place, track in enumerate(counted)
+            if place not in right
+        ),
     ]
 
 

@@ -37,6 +37,17 @@ def build_clip(
     return make_clip(len(truths), truth, prediction)
 
 
+def find_excused(truth: TrackletGroundTruth, prediction: Sequence[Tracklet]) -> list[bool]:
+    """Which predicted tracks of one frame shall not count, whatever their class, in their order."""
+    tracks = Tracks(
+        np.zeros(len(prediction), np.int64),
+        np.arange(len(prediction)),
+        _stack([track.boxes for track in prediction]),
+        len(prediction),
+    )
+    return [bool(excused) for excused in _find_excused([truth], tracks, None)]
+
+
 def pack(frames: Sequence[Sequence[Tracklet]]) -> Tracks:
     """The boxes of one side as arrays; in each frame by track id, so list order does not matter."""
     tracks = list(chain.from_iterable(frames))

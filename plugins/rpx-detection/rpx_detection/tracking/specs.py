@@ -64,13 +64,6 @@ TRACKING_MODELS: tuple[ModelSpec, ...] = (
         options=f"{_HERE}.models.kalman_tracker:KalmanTrackerOptions",
         tasks=_TRACKING,
     ),
-    ModelSpec(
-        name="mot-files",
-        summary="MOTChallenge result files, one per sequence",
-        target=f"{_HERE}.models.mot_files:load",
-        options=f"{_HERE}.models.mot_files:MotFilesOptions",
-        tasks=_TRACKING,
-    ),
 )
 
 TRACKING_ADAPTERS: tuple[AdapterSpec, ...] = (

@@ -16,6 +16,7 @@ from rpx_core.frames import load_sample
 from rpx_core.records import Record
 from rpx_detection.tracking.annotations import Origin, read_tracks, write_tracks
 from rpx_detection.tracking.mot import MotReader
+from rpx_detection.tracking.mot_results import MotResults
 from rpx_detection.tracking.preview import draw_preview
 from rpx_detection.tracking.truth import load_detections, load_truth
 from rpx_detection.tracking.types import (
@@ -32,12 +33,15 @@ class ObjectTrackingOptions(BaseModel):
     Boxes with a score below `min_score` do not count; a box without score counts always. In
     MOTChallenge ground truth a prediction that matches an object of the classes in
     `mot_distractors` (their numbers) does not count: the default is that of MOT16 and MOT17.
+    `frame_offset` is added to the frame numbers in MOTChallenge result files to get those of the
+    data: 1 for files that count from 0 where the data counts from 1.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
     mot_distractors: tuple[Annotated[int, Field(ge=1, le=13)], ...] = (2, 7, 8, 12)
+    frame_offset: int = 0
 
 
 class ObjectTracking(Task[TrackletGroundTruth, TrackletPrediction]):
@@ -53,6 +57,7 @@ class ObjectTracking(Task[TrackletGroundTruth, TrackletPrediction]):
     def __init__(self, options: ObjectTrackingOptions) -> None:
         self._options = options
         self._reader = MotReader()
+        self.shared = MotResults(options.frame_offset)
 
     def load(self, record: Record, files: Files) -> Sample:
         """The image, where there is one, its tracks, and the detections given to trackers."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Runtime, Sample
+from rpx_core.opencv import require_opencv
 from rpx_pose.models.images import pair_cameras, pair_images
 from rpx_pose.models.robust_pose import Estimator, estimate_by_magsac, estimate_by_poselib
 from rpx_pose.types import KeypointCorrespondencePrediction, RelativePosePrediction
@@ -46,8 +47,7 @@ class FeatureMatcher:
 
     def setup(self) -> None:
         """Set up OpenCV's detector."""
-        import cv2
-
+        cv2 = require_opencv(self.kind.upper(), "rpx-pose[features]")
         cv2.setNumThreads(1)
         create: dict[str, Callable[[], Any]] = {
             "sift": lambda: cv2.SIFT.create(nfeatures=self._options.features),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rpx_core.arrays import is_array_file, load_array
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.documents import read_json
-from rpx_core.errors import ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.records import Record
 from rpx_pose.answers import check_answer, from_matrix, read_answer
@@ -150,6 +150,5 @@ def _as_answer(prediction: Any) -> RelativePosePrediction:
     if isinstance(prediction, np.ndarray):
         return from_matrix(prediction)
     raise ModelError(
-        f"it is a {type(prediction).__name__}; a RelativePosePrediction, a 4x4 array or None was "
-        "expected"
+        f"it is {kind_of(prediction)}; a RelativePosePrediction, a 4x4 array or None was expected"
     )

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
-from rpx_core.errors import ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_pose, load_sample
 from rpx_core.records import Record
@@ -215,7 +215,7 @@ def _as_trajectory(prediction: Any, sample: Sample) -> Trajectory:
     if isinstance(prediction, np.ndarray):
         return Trajectory(np.array(prediction, np.float64))
     raise ModelError(
-        f"sample {sample.id}: the prediction is a {type(prediction).__name__}; a Trajectory or "
+        f"sample {sample.id}: the prediction is {kind_of(prediction)}; a Trajectory or "
         "poses (n, 4, 4) were expected"
     )
 

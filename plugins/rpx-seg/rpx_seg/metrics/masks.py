@@ -44,8 +44,10 @@ class MaskIou:
     truth, 0 included, of IoU by equality of ids. All run from 0 to 1, higher is better.
 
     Masks are (H, W) ids, 0 for background, which is no segment. Void pixels are left out of truth
-    and prediction, except by miou_raw_id. Undefined where there are no segments on either side;
-    miou_truth without true ones. `sample` averages images, `pooled` all segments of all images.
+    and prediction, except by miou_raw_id. miou is undefined where there are no segments on either
+    side, miou_truth without true ones, miou_raw_id where all is void: of an empty image without
+    predictions it is 1, as the background fits. `sample` averages images, `pooled` all segments of
+    all images.
 
     Traps: miou_raw_id is near 0 for perfect segments in another numbering, counts the background
     as an object, and says nothing about invented ones. miou_truth does not see those either: a
@@ -75,12 +77,12 @@ class MaskIou:
     def measure(
         self, sample: Sample, truth: SegmentationGroundTruth, prediction: SegmentationPrediction
     ) -> MaskSums | None:
-        """Sums over the segments of one image, or None without any."""
+        """Sums over the segments of one image, or None when all of it is void."""
         overlaps = overlap_segments(truth.mask, prediction.mask)
         truths = overlaps.truth_ids.size
         predictions = int(np.count_nonzero(overlaps.prediction_areas > overlaps.void_areas))
         raw = raw_id_miou(truth.mask, prediction.mask)
-        if not truths and not predictions:
+        if not truths and not predictions and raw is None:
             return None
         return MaskSums(
             truths=truths,
@@ -94,8 +96,9 @@ class MaskIou:
     def result(self, state: MaskSums) -> ResultMap:
         """The outputs of one image, or of the pooled segments of many."""
         iou, truths, images = float(state.iou), int(state.truths), int(state.images)
+        places = int(state.places)
         return {
-            "miou": iou / int(state.places),
+            "miou": iou / places if places else None,
             "miou_truth": iou / truths if truths else None,
             "miou_raw_id": float(state.raw) / images if images else None,
         }

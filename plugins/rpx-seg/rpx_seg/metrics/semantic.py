@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from rpx_core.contracts import Output, ResultMap, Sample, Unit
+from rpx_core.contracts import CountTable, Output, ResultMap, Sample, Unit
 from rpx_core.outputs import count, output_name, share
 from rpx_core.state import Combine
 from rpx_seg import confusion
@@ -46,12 +46,16 @@ class SemanticIouOptions(BaseModel):
 class ConfusionCells:
     """The cells of a confusion matrix that are not zero: true and predicted class, pixels.
 
-    -1 is void as true class, and no answer as predicted one. Cells may repeat: they add up.
+    -1 is void as true class, and no answer as predicted one. Cells may repeat: they add up. `void`
+    are the ids that the task turned into -1, and `names` those of `named`; they may repeat too.
     """
 
     truth: Column
     prediction: Column
     pixels: Column
+    void: Column
+    named: Column
+    names: Annotated[NDArray[np.str_], Combine.CAT]
 
 
 class SemanticIou:
@@ -62,10 +66,10 @@ class SemanticIou:
 
     miou is the mean IoU over the classes in the truth or the prediction, so an invented class
     costs; miou_truth that over the classes in the truth alone; miou_all, where `classes` are given,
-    that over all of them, 0 for one that occurs nowhere. dice is the mean over the classes of
-    miou, mean_accuracy the mean recall over those in the truth, pixel_accuracy the share of right
-    pixels, fwiou the IoU weighted by true pixels. 0 to 1, higher is better. classes is how many
-    are behind miou, pixels and ignored_pixels those judged and void.
+    that over all of them but the ignored ones, 0 for one that occurs nowhere. dice is the mean over
+    the classes of miou, mean_accuracy the mean recall over those in the truth, pixel_accuracy the
+    share of right pixels, fwiou the IoU weighted by true pixels. 0 to 1, higher is better. classes
+    is how many are behind miou, pixels and ignored_pixels those judged and void.
 
     Void pixels are left out altogether; a pixel without answer is wrong, but no false positive. A
     class that occurs on neither side is undefined, never 0 or 1, except in miou_all. `pooled` (the
@@ -94,7 +98,17 @@ class SemanticIou:
         pairs = count_pairs(truth.mask, prediction.mask)
         if pairs.first[-1] < 0:
             return None
-        return ConfusionCells(pairs.first, pairs.second, pairs.pixels)
+        void = np.array(sorted(truth.void), np.int64)
+        used = np.unique(np.concatenate([pairs.first, pairs.second])).tolist()
+        known = {i: truth.classes[i] for i in used if i in truth.classes}
+        return ConfusionCells(
+            pairs.first,
+            pairs.second,
+            pairs.pixels,
+            void,
+            named=np.array(list(known), np.int64),
+            names=np.array(list(known.values()), np.str_),
+        )
 
     def result(self, state: ConfusionCells) -> ResultMap:
         """The outputs of one image, or of the pooled pixels of many."""
@@ -115,8 +129,28 @@ class SemanticIou:
         }
         if self._classes:
             listed = np.isin(table.classes, list(self._classes.values()))
-            values["miou_all"] = mean_over(np.nan_to_num(iou), averaged & listed)
+            judged = listed & ~np.isin(table.classes, state.void)
+            values["miou_all"] = mean_over(np.nan_to_num(iou), averaged & judged)
         return values | self._by_class(table, iou, recall)
+
+    def tables(self, state: ConfusionCells) -> Mapping[str, CountTable]:
+        """Judged pixels by their true class and the predicted one; no answer in a last column."""
+        pairs = LabelPairs(state.truth, state.prediction, state.pixels)
+        table = confusion.tabulate(pairs)
+        names = dict(zip(state.named.tolist(), state.names.tolist(), strict=True))
+        names |= {i: name for name, i in self._classes.items()}
+        classes = [str(names.get(i, i)) for i in table.classes.tolist()]
+        lost = table.abstained[:, None]
+        return {
+            "pixel_accuracy": CountTable(
+                caption="Confusion of classes, in pixels",
+                row_axis="true class",
+                column_axis="predicted class",
+                rows=classes,
+                columns=[*classes, "(no answer)"] if lost.any() else classes,
+                counts=np.hstack([table.matrix, lost]) if lost.any() else table.matrix,
+            )
+        }
 
     def _by_class(self, table: Confusion, iou: Vector, recall: Vector) -> dict[str, float | None]:
         columns = {"iou": iou, "recall": recall, "precision": confusion.precision(table)}

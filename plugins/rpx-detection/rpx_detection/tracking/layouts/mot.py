@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from rpx_core.documents import read_text
-from rpx_core.errors import ManifestError
+from rpx_core.errors import ManifestError, first_few
 from rpx_core.files import Files
 from rpx_core.folders import list_folders, open_root
 from rpx_core.manifest import Manifest, build_manifest
@@ -52,6 +52,7 @@ def open_mot(options: MotOptions, cache: Path) -> Manifest:
     if options.detector is not None:
         folders = [path for path in folders if path.name.endswith(f"-{options.detector}")]
     files = Files(root)
+    _check_info(root, options.detector)
     records = [
         record
         for folder in folders
@@ -67,6 +68,22 @@ def open_mot(options: MotOptions, cache: Path) -> Manifest:
     header = {"name": root.parent.name if root.name == "train" else root.name}
     header |= {"task": "object_tracking"}
     return build_manifest(header, records, root=root, known=("detections",))
+
+
+def _check_info(root: Path, detector: str | None) -> None:
+    """A sequence with ground truth that does not say its length would be lost in silence."""
+    lost = [
+        path.name
+        for path in list_folders(root)
+        if (path / _TRUTH).is_file() and not (path / _INFO).is_file()
+        if detector is None or path.name.endswith(f"-{detector}")
+    ]
+    if lost:
+        raise ManifestError(
+            f"{root}: {first_few(lost)} have {_TRUTH} but no {_INFO}, which says how many frames "
+            "there are",
+            hint=f"add {_INFO} with a section [Sequence] and seqLength, or move the folder away",
+        )
 
 
 def _index_sequence(folder: str, files: Files) -> list[dict[str, Any]]:

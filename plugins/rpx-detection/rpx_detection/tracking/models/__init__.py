@@ -1,1 +1,1 @@
-"""Trackers that need no learned weights, and the reader of trackers' files."""
+"""Trackers that need no learned weights."""

@@ -1,0 +1,114 @@
+"""Several processes on one cache, and processes that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.hub_desk import REPO, Desk, packed_files, plain_files
+from tests.hub_sets import make_tar
+from tests.local_hub import Fault, LocalHub
+
+BIG = 3_000_000
+ARCHIVE = "scenes/scene001/0/rgb.tar"
+
+
+@pytest.fixture
+def desk(hub: LocalHub, tmp_path: Path) -> Desk:
+    return Desk(hub, tmp_path / "cache")
+
+
+def start() -> subprocess.Popen[str]:
+    """A download of the depth of the hard split, in a process of its own."""
+    arguments = ("data", "download", "--task", "monocular_depth", "--split", "hard", "--json")
+    return subprocess.Popen(
+        [sys.executable, "-m", "rpx_core.cli", *arguments, "--repo", REPO],
+        env={**os.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_two_processes_at_once_fetch_everything_once(desk: Desk) -> None:
+    desk.hub.push(REPO, plain_files(20))
+    processes = [start(), start()]
+    first, second = [process.communicate(timeout=60) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], (first, second)
+    assert json.loads(first[0]) == json.loads(second[0])
+    counts = Counter(path for path in desk.hub.fetched() if path.startswith("scenes/"))
+    assert len(counts) == 40
+    assert set(counts.values()) == {1}
+    assert desk.left_over() == []
+
+
+@pytest.mark.parametrize("layout", ["plain", "packed"])
+def test_a_killed_download_shows_nothing_and_is_continued(desk: Desk, layout: str) -> None:
+    if layout == "packed":
+        frames = {"rgb/00000.webp": b"0" * BIG, "rgb/00001.webp": b"rgb 00001"}
+        path, files = ARCHIVE, packed_files(frames)
+    else:
+        path = "scenes/scene001/0/rgb/00000.png"
+        files = plain_files() | {path: b"0" * BIG}
+    desk.hub.push(REPO, files)
+    desk.hub.fail(path, Fault(cut_at=BIG // 2, stalls=True))
+    process = start()
+    assert desk.hub.stalled.wait(60)
+    part_size(desk, at_least=BIG // 4)
+    process.kill()
+    process.communicate()
+    assert not [name for name in desk.cached() if name == path or name.startswith(path[:-4] + "/")]
+    desk.hub.asked.clear()
+    fetched = desk.fetch()
+    sent = [asked.range for asked in desk.hub.asked if asked.path.endswith(path)]
+    assert sent
+    assert int(str(sent[-1]).removeprefix("bytes=").removesuffix("-")) >= BIG // 4
+    content = (fetched.root / fetched.samples[0]["rgb"]).read_bytes()
+    assert content == b"0" * BIG
+    assert desk.left_over() == []
+
+
+def test_what_a_process_left_half_unpacked_is_swept_and_never_seen(desk: Desk) -> None:
+    desk.hub.push(REPO, packed_files())
+    half = desk.cache / "hub" / "me__tiny" / "incoming" / "unpack-x" / "members"
+    half.mkdir(parents=True)
+    (half / "00000.webp").write_bytes(b"half")
+    assert len(desk.fetch().samples) == 2
+    assert desk.left_over() == []
+
+
+def test_a_folder_without_its_list_of_members_is_replaced(desk: Desk) -> None:
+    commit = desk.hub.push(REPO, packed_files())
+    folder = desk.cache / "hub" / "me__tiny" / "commits" / commit / "scenes/scene001/0/rgb"
+    folder.mkdir(parents=True)
+    (folder / "00000.webp").write_bytes(b"somebody unpacked this by hand, and was interrupted")
+    fetched = desk.fetch()
+    assert (fetched.root / fetched.samples[0]["rgb"]).read_bytes() == b"rgb 00000"
+
+
+def test_a_cache_that_may_only_be_read_serves_what_it_holds(desk: Desk) -> None:
+    desk.hub.push(
+        REPO, {**packed_files(), "scenes/scene002/0/rgb.tar": make_tar({"rgb/0.webp": b""})}
+    )
+    fetched = desk.fetch()
+    before = {path: path.stat().st_mtime_ns for path in desk.cache.rglob("*")}
+    assert desk.fetch() == fetched
+    assert {path: path.stat().st_mtime_ns for path in desk.cache.rglob("*")} == before
+
+
+def part_size(desk: Desk, *, at_least: int) -> None:
+    """Return when so much of a file has come; the stalled server sends no more than that."""
+    incoming = desk.cache / "hub" / "me__tiny" / "incoming"
+    largest = 0
+    while largest < at_least:
+        for path in incoming.iterdir():
+            # Others come and go meanwhile.
+            with suppress(FileNotFoundError):
+                largest = max(largest, path.stat().st_size)
