@@ -358,5 +358,5 @@ def test_an_installed_dataset_opens_by_its_name_as_in_a_run() -> None:
     assert [len(batch) for batch in pairs] == [2, 2, 1]
     with pytest.raises(ConfigError, match="no dataset is named 'domo'"):
         rpx.RPXDataset.from_name("domo", task=DEPTH)
-    with pytest.raises(ManifestError, match="not trajectory"):
-        rpx.RPXDataset.from_name("demo", task="trajectory")
+    with pytest.raises(ManifestError, match="not lip_reading"):
+        rpx.RPXDataset.from_name("demo", task="lip_reading")

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from rpx_core.resolve import resolve
 
 from rpx_core.cli import invoke
 from rpx_core.config import build_config
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
+from rpx_core.resolution import resolve
 from rpx_core.testing import ConformanceError, conformance
 from tests.toys.site import ToySite, importable
 
