@@ -11,8 +11,8 @@ from typing import Any
 
 from rpx_core.errors import JournalError, RPXError
 from rpx_core.report import Failure, Stage
+from rpx_core.stored_text import storable
 
-MAX_MESSAGE = 2000
 _OWN = Path(__file__).parent
 
 
@@ -34,8 +34,8 @@ def guarded(stage: Stage, work: Callable[[], Any]) -> Any:
         return Failure(
             stage=stage,
             error=type(error).__name__,
-            message=describe_error(error)[:MAX_MESSAGE],
-            hint=_storable(hint)[:MAX_MESSAGE] if hint else None,
+            message=describe_error(error),
+            hint=hint or None,
             where=None if isinstance(error, RPXError) else _where(error),
         )
 
@@ -46,7 +46,7 @@ def describe_error(error: BaseException) -> str:
         text = error.message
     else:
         text = str(traceback.TracebackException.from_exception(error))
-    return _storable(text)
+    return storable(text)
 
 
 def _where(error: BaseException) -> str | None:
@@ -54,9 +54,5 @@ def _where(error: BaseException) -> str | None:
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if not path.is_relative_to(_OWN):
-            return _storable(f"{path.name}:{frame.lineno}")
+            return f"{path.name}:{frame.lineno}"
     return None
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
