@@ -24,6 +24,8 @@ def _checked(result: object) -> Aligned[Any]:
         raise PluginError(
             f"align() returned a {type(result).__name__}; Aligned or None was expected"
         )
+    if not isinstance(result.note, str | None):
+        raise PluginError(f"align() notes a {type(result.note).__name__}; a text was expected")
     facts = {str(key): float(value) for key, value in result.facts.items()}
     for key, value in facts.items():
         if not math.isfinite(value):

@@ -8,12 +8,34 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Picture
+from rpx_core.documents import read_json
 from rpx_core.errors import JournalError
+from rpx_core.files import MEBIBYTE
 from rpx_core.images import encode_png
 from rpx_core.predictions import file_stem
+from rpx_core.stored_text import MAX_NAME, storable
+
+MAX_PICTURES = 32
+"""Pictures of one sample."""
+INDEX_LIMIT = MEBIBYTE
+
+
+class _Listed(BaseModel):
+    """One picture in the index of a sample; files lie beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    caption: Annotated[str, Field(max_length=MAX_NAME)]
+    file: Annotated[str, Field(pattern=r"\A[a-z0-9-]{1,60}\.png\z")]
+
+
+_INDEX = TypeAdapter(Annotated[list[_Listed], Field(max_length=MAX_PICTURES)])
 
 
 class WorstKeeper:
@@ -39,10 +61,11 @@ class WorstKeeper:
         folder = self._directory / file_stem(sample_id)
         index = []
         files = {}
-        for number, picture in enumerate(pictures):
-            name = f"{number}-{re.sub(r'[^a-z0-9]+', '-', picture.caption.lower())[:40]}.png"
+        for number, picture in enumerate(pictures[:MAX_PICTURES]):
+            caption = storable(picture.caption, MAX_NAME)
+            name = f"{number}-{re.sub(r'[^a-z0-9]+', '-', caption.lower())[:40]}.png"
             files[name] = encode_png(picture.image)
-            index.append({"caption": picture.caption, "file": name})
+            index.append({"caption": caption, "file": name})
         files["pictures.json"] = json.dumps(index).encode()
         try:
             for name, content in files.items():
@@ -62,10 +85,14 @@ class WorstKeeper:
 
 
 def find_pictures(run_directory: Path, sample_id: str) -> tuple[tuple[str, str], ...]:
-    """(caption, path relative to the run directory) of the pictures kept of one sample."""
+    """(caption, path relative to the run directory) of the pictures kept of one sample.
+
+    None where there is no index, or one that rpx has not written.
+    """
     folder = Path("previews") / file_stem(sample_id)
+    path = run_directory / folder / "pictures.json"
     try:
-        index = json.loads((run_directory / folder / "pictures.json").read_bytes())
-        return tuple((str(p["caption"]), (folder / Path(p["file"]).name).as_posix()) for p in index)
-    except (OSError, ValueError, KeyError, TypeError):
+        index = _INDEX.validate_python(read_json(path, error=JournalError, limit=INDEX_LIMIT))
+    except (JournalError, ValidationError):
         return ()
+    return tuple((listed.caption, (folder / listed.file).as_posix()) for listed in index)

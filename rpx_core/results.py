@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from pydantic import ValidationError
 from rpx_core.aggregate import Aggregator
 from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Metric, Output, Unit
-from rpx_core.documents import to_pretty_json
+from rpx_core.documents import read_json, to_pretty_json
 from rpx_core.errors import ConfigError, JournalError
+from rpx_core.files import MEBIBYTE, quote, read_file
 from rpx_core.host import Host
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.offers import Offer
@@ -30,7 +32,10 @@ from rpx_core.report import (
     Status,
     WorstSample,
 )
+from rpx_core.stored_inputs import check_inputs
 
+RECORD_LIMIT = 64 * MEBIBYTE
+"""Bytes of a `run.json`."""
 STABILITY_OUTPUT = ("stability", "ts")
 WORST_SHOWN = 6
 
@@ -38,18 +43,21 @@ WORST_SHOWN = 6
 def read_record(directory: Path) -> RunRecord:
     """The record of a run directory; raises ConfigError when it is not one."""
     path = directory / "run.json"
-    try:
-        return RunRecord.model_validate_json(path.read_bytes())
-    except OSError as error:
+    if not os.path.lexists(path):
         raise ConfigError(
             f"{directory} is not a run directory: {path.name} is missing",
             hint="a run directory holds run.json and journal/",
-        ) from error
+        )
+    document = read_json(path, error=ConfigError, limit=RECORD_LIMIT)
+    try:
+        record = RunRecord.model_validate(document)
     except ValidationError as error:
         raise ConfigError(
             f"{path}: not the record of a run by this version of rpx",
             hint="run the evaluation again with --fresh",
         ) from error
+    check_inputs(record.inputs, str(path))
+    return record
 
 
 def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
@@ -77,12 +85,17 @@ def collect(
     *,
     by: Sequence[str] = (),
     notes: Sequence[str] = (),
+    selection: Mapping[str, Collection[str]] | None = None,
 ) -> Results:
     """Fold everything that is committed into results.
 
     `by` are keys to slice by; `notes` say why a run that is not finished is partial (a shard).
+    With a `selection`, the ids of the run's samples by sequence, nothing else can be in the fold;
+    without one, numbers of samples and sequences must be those of the record.
+    Raises ConfigError when the headline number of the record is of none of the metrics.
     """
-    with Journal(directory / "journal", record.identity) as journal:
+    label, output = _headline(directory, record, metrics)
+    with Journal(directory / "journal", record.identity, selection) as journal:
         rows = journal.rows()
         aggregator = Aggregator(journal, rows, metrics)
         numbers = aggregator.numbers()
@@ -91,7 +104,6 @@ def collect(
         writers = tuple(journal.writers)
         damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
         done = len(journal.blocks)
-    label, _, output = record.primary.partition("@")[0].partition(".")
     basis = Basis(
         address=record.primary,
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
@@ -137,11 +149,37 @@ def write_record(directory: Path, record: RunRecord) -> None:
     """Write run.json, or check that the one there says the same."""
     content = to_pretty_json(record.model_dump(mode="json", by_alias=True))
     path = directory / "run.json"
-    if path.exists() and path.read_bytes() != content:
+    if len(content) > RECORD_LIMIT:
+        raise ConfigError(
+            f"the record of this run takes {len(content) / MEBIBYTE:,.1f} MiB; at most "
+            f"{RECORD_LIMIT // MEBIBYTE} MiB are stored",
+            hint="name large things by files, not inline in the configuration",
+        )
+    if os.path.lexists(path) and _read_present(path) != content:
         raise JournalError(
             f"{path} describes another run", hint="choose another --output, or pass --fresh"
         )
     write_atomic(path, content)
+
+
+def _read_present(path: Path) -> bytes:
+    return read_file(path, source=str(path), limit=RECORD_LIMIT, error=JournalError)
+
+
+def _headline(
+    directory: Path, record: RunRecord, metrics: Mapping[str, Metric]
+) -> tuple[str, str]:
+    """Label and output of the number that the run is about."""
+    address, _, aggregate = record.primary.rpartition("@")
+    label, _, name = address.partition(".")
+    output = metrics[label].outputs.get(name) if label in metrics else None
+    if output is None or aggregate not in output.aggregates:
+        raise ConfigError(
+            f"{directory / 'run.json'}: the headline number {quote(record.primary)} is none that "
+            f"its metrics give ({', '.join(metrics)})",
+            hint="it is not the record of a run by this version of rpx; run the evaluation again",
+        )
+    return label, name
 
 
 def _status(
@@ -155,8 +193,10 @@ def _status(
         partial.append(
             f"a limit selects {record.selected_samples} of {record.dataset_samples} samples"
         )
-    if done < record.sequences:
+    if done != record.sequences:
         partial.append(f"{done} of {record.sequences} sequences are finished")
+    elif len(samples) != record.selected_samples:
+        partial.append(f"{len(samples)} of {record.selected_samples} samples have a row")
     return Status(
         complete=not partial,
         partial=tuple(partial),

@@ -47,7 +47,8 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
     """Commit every sequence of this shard that is not closed yet, or has failed samples."""
     names = list(plan.sequences)
     mine = shard(names, *request.shard) if request.shard else names
-    with Journal(plan.directory / "journal", plan.record.identity) as journal:
+    selection = _selection(plan)
+    with Journal(plan.directory / "journal", plan.record.identity, selection) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
     todo = [name for name in mine if name not in closed]
     if not todo:
@@ -68,7 +69,18 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
 
 def _fold(plan: StackPlan, request: Request) -> Results:
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
-    return collect(plan.directory, plan.record, plan.metrics, by=request.by, notes=notes)
+    return collect(
+        plan.directory,
+        plan.record,
+        plan.metrics,
+        by=request.by,
+        notes=notes,
+        selection=_selection(plan),
+    )
+
+
+def _selection(plan: StackPlan) -> dict[str, list[str]]:
+    return {name: [one.id for one in joined] for name, joined in plan.sequences.items()}
 
 
 def _count(plan: StackPlan, names: Sequence[str]) -> int:
