@@ -66,13 +66,15 @@ class Source:
 
     `records` are the raw records of a small manifest, or the path of a streamed one. Files lie
     below `root`; links may also lead to `also` (the blobs of a hub cache). `known` are the keys
-    that a record may have.
+    that a record may have. `checksums` by name are those that the records do not declare
+    themselves; they are verified on reading and are no part of what the dataset is.
     """
 
     records: Sequence[object] | Path
     root: Path
     known: frozenset[str] = frozenset()
     also: tuple[Path, ...] = ()
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Manifest:
     @property
     def files(self) -> Files:
         """The files of the dataset, read safely."""
-        return Files(self.source.root, self.source.also)
+        return Files(self.source.root, self.source.also, self.source.checksums)
 
     def sequences(self) -> dict[str, list[Entry]]:
         """Entries by sequence, both in natural order."""
