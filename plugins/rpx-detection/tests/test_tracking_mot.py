@@ -265,3 +265,16 @@ def test_the_content_of_result_files_is_in_the_identity(tmp_path):
     assert digest() != before
     with pytest.raises(ConfigError, match="is no folder"):
         resolve_part(offer, {"folder": str(tmp_path / "absent")}, field_name="model.options")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("1,1,1e308,21,10,20,1,1,1.0", r"a box holds 1e\+308"),
+        ("1e300,1,1,21,10,20,1,1,1.0", "beyond 2\\^53"),
+        ("1,1,1,21,10,20,1,1e300,1.0", "beyond 2\\^53"),
+    ],
+)
+def test_numbers_that_nobody_means_are_refused(line, words):
+    with pytest.raises(ManifestError, match=f"gt.txt.*{words}"):
+        parse_mot(line.encode(), name="gt.txt")

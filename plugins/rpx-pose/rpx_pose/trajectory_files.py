@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rpx_core.arrays import is_array_file, load_arrays
 from rpx_core.errors import ManifestError, RPXError
+from rpx_core.magnitudes import METRES, Magnitude, find_absurd
 from rpx_pose.rigid import compose
 from rpx_pose.rotations import (
     QuaternionOrder,
@@ -27,6 +28,8 @@ Floats = NDArray[np.float64]
 
 _TUM_COLUMNS, _KITTI_COLUMNS = 8, 12
 _NANOSECONDS = 10**9
+_TICKS = Magnitude(1e20, "s")
+"""Nanoseconds since 1970 are 1e18: a wrong unit is told elsewhere, more helpfully."""
 
 
 def read_trajectory(data: bytes, *, name: str) -> Trajectory:
@@ -83,6 +86,9 @@ def check_trajectory(
             f"{name}: pose {broken[0]} is not finite ({broken.size} of {len(poses)} are not)",
             hint="leave out the poses that were not found; coverage says how many are there",
         )
+    absurd = find_absurd(poses[:, :3, 3], METRES)
+    if absurd is not None:
+        raise error(f"{name}: a position {absurd}", hint="positions are metres")
     fault = rotation_fault(poses[:, :3, :3])
     if fault is not None:
         raise error(f"{name}: a rotation {fault}")
@@ -97,6 +103,9 @@ def check_order(timestamps: Floats, *, name: str, error: type[RPXError] = Manife
     """Raise unless timestamps are finite and never decrease."""
     if not np.isfinite(timestamps).all():
         raise error(f"{name}: a timestamp is not finite")
+    absurd = find_absurd(timestamps, _TICKS)
+    if absurd is not None:
+        raise error(f"{name}: a timestamp {absurd}", hint="timestamps are seconds")
     back = np.flatnonzero(np.diff(timestamps) < 0)
     if back.size:
         first, second = timestamps[back[0]], timestamps[back[0] + 1]

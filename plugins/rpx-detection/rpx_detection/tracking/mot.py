@@ -17,6 +17,7 @@ import numpy as np
 from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
+from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_detection.tracking.annotations import Origin, check_unique
 from rpx_detection.tracking.clip import Floats, Ints
 from rpx_detection.tracking.types import Detections, Tracklet, TrackletGroundTruth
@@ -39,6 +40,8 @@ CLASSES = (
 """Classes of the ground truth, numbered from 1."""
 
 _FIRST_PIXEL = 1.0
+_EXACT = 2.0**53
+"""Up to here every whole number is a float."""
 _KEPT_FILES = 4
 
 
@@ -191,4 +194,9 @@ def _parse_numbers(data: bytes, name: str) -> Floats:
         )
     if not np.isfinite(table).all():
         raise ManifestError(f"{name}: holds numbers that are not finite")
+    absurd = find_absurd(table[:, 2:6], PIXELS)
+    if absurd is not None:
+        raise ManifestError(f"{name}: a box {absurd}")
+    if (np.abs(table) > _EXACT).any():
+        raise ManifestError(f"{name}: holds numbers beyond 2^53, which are no ids or frames")
     return table
