@@ -152,7 +152,7 @@ class Journal:
         run: str,
         selection: Mapping[str, Collection[str]] | None = None,
     ) -> None:
-        self._directory = directory
+        self.directory = directory
         self._selection = selection
         self._files: dict[str, BinaryIO] = {}
         self._rows: dict[str, list[Row]] = {}
@@ -195,14 +195,14 @@ class Journal:
         data = file.read(length)
         if len(data) != length or zlib.crc32(data) != checksum:
             raise JournalError(
-                f"{self._directory / stored.writer}.bin: the state at byte {offset} has changed "
+                f"{self.directory / stored.writer}.bin: the state at byte {offset} has changed "
                 "since the run was read",
                 hint="run the same command again: what is damaged is done again",
             )
         return decode_state(kind, data)
 
     def _open(self, name: str) -> BinaryIO:
-        path = self._directory / name
+        path = self.directory / name
         file = self._files.pop(name, None) or open_file(path, source=str(path), error=JournalError)
         # A merged journal has as many writers as a cluster has workers: the last used stay open.
         self._files[name] = file
@@ -213,7 +213,7 @@ class Journal:
     def _index(self, path: Path, run: str) -> None:
         damages: list[str] = []
         try:
-            with open_rows(self._directory, path.stem) as rows:
+            with open_rows(self.directory, path.stem) as rows:
                 writer = read_writer(rows, run)
                 if isinstance(writer, str):
                     damages.append(writer)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rpx_core.documents import read_json, read_json_lines
 from rpx_core.errors import ConfigError, ManifestError
-from rpx_core.files import Files
+from rpx_core.files import Files, open_file
 from rpx_core.record_digest import record_digest
 from rpx_core.records import WELL_KNOWN_ASSETS, Record, natural_key, parse_record
 
@@ -120,7 +120,7 @@ class Manifest:
             # Copies: what a task does to its record must not reach the next reader.
             yield from (deepcopy(records[entry.position]) for entry in entries)
             return
-        with records.open("rb") as file:
+        with open_file(records, source=str(records)) as file:
             for entry in entries:
                 file.seek(entry.position)
                 yield read_json(file.readline(), source=f"{records}: byte {entry.position}")

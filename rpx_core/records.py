@@ -26,9 +26,7 @@ WELL_KNOWN_ASSETS = frozenset(
 
 _PHASES = {0: Phase.CLUTTER, 1: Phase.INTERACTION, 2: Phase.CLEAN}
 # Controls, and the characters that reorder or break the lines around them.
-_STEERING = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
-)
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _INTEGER = re.compile(r"\d+")
 _NATURAL = re.compile(r"(\d+)")
 _LONGEST_NUMBER = 4000
@@ -67,8 +65,7 @@ class Record(BaseModel):
         found = _STEERING.search(value) if value is not None else None
         if found is not None:
             raise ValueError(
-                f"control characters are not allowed, found {ascii(found[0])} "
-                f"at offset {found.start()}"
+                f"control characters are not allowed, found {found[0]!a} at offset {found.start()}"
             )
         return value
 

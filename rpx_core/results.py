@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,25 +85,35 @@ def collect(
     *,
     by: Sequence[str] = (),
     notes: Sequence[str] = (),
-    selection: Mapping[str, Collection[str]] | None = None,
 ) -> Results:
-    """Fold everything that is committed into results.
+    """Fold everything that is committed into results: `collect_from` the journal of a run."""
+    with Journal(directory / "journal", record.identity) as journal:
+        return collect_from(journal, record, metrics, by=by, notes=notes)
+
+
+def collect_from(
+    journal: Journal,
+    record: RunRecord,
+    metrics: Mapping[str, Metric],
+    *,
+    by: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Results:
+    """Fold everything that a journal holds into results.
 
     `by` are keys to slice by; `notes` say why a run that is not finished is partial (a shard).
-    With a `selection`, the ids of the run's samples by sequence, nothing else can be in the fold;
-    without one, numbers of samples and sequences must be those of the record.
-    Raises ConfigError when the headline number of the record is of none of the metrics.
+    The status is complete only where sequences and samples are as many as the record selects; a
+    journal that was opened with a selection holds no others. Raises ConfigError when the headline
+    number of the record is of none of the metrics.
     """
+    directory = journal.directory.parent
     label, output = _headline(directory, record, metrics)
-    with Journal(directory / "journal", record.identity, selection) as journal:
-        rows = journal.rows()
-        aggregator = Aggregator(journal, rows, metrics)
-        numbers = aggregator.numbers()
-        cells = aggregator.cells()
-        slices = tuple(part for key in by for part in aggregator.slices(key))
-        writers = tuple(journal.writers)
-        damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
-        done = len(journal.blocks)
+    rows = journal.rows()
+    aggregator = Aggregator(journal, rows, metrics)
+    numbers = aggregator.numbers()
+    cells = aggregator.cells()
+    slices = tuple(part for key in by for part in aggregator.slices(key))
+    damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
     basis = Basis(
         address=record.primary,
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
@@ -115,7 +125,7 @@ def collect(
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
         run=record,
-        status=_status(record, rows, done, notes),
+        status=_status(record, rows, len(journal.blocks), notes),
         primary=record.primary,
         numbers=numbers,
         readiness=compute_readiness(record.inputs["readiness"], basis),
@@ -134,7 +144,7 @@ def collect(
             *_implausible(numbers, metrics),
             *_notes(rows),
         ),
-        writers=writers,
+        writers=tuple(journal.writers),
     )
     return Results(
         report=report,
@@ -166,9 +176,7 @@ def _read_present(path: Path) -> bytes:
     return read_file(path, source=str(path), limit=RECORD_LIMIT, error=JournalError)
 
 
-def _headline(
-    directory: Path, record: RunRecord, metrics: Mapping[str, Metric]
-) -> tuple[str, str]:
+def _headline(directory: Path, record: RunRecord, metrics: Mapping[str, Metric]) -> tuple[str, str]:
     """Label and output of the number that the run is about."""
     address, _, aggregate = record.primary.rpartition("@")
     label, _, name = address.partition(".")

@@ -30,9 +30,7 @@ def storable(text: str, limit: int = MAX_PROSE) -> str:
 def storable_mapping(texts: Mapping[str, str]) -> dict[str, str]:
     """The first entries of a description, keys and values storable; the last says what is cut."""
     room = MAX_KEYS if len(texts) <= MAX_KEYS else MAX_KEYS - 1
-    kept = {
-        storable(key, MAX_NAME): storable(value) for key, value in islice(texts.items(), room)
-    }
+    kept = {storable(key, MAX_NAME): storable(value) for key, value in islice(texts.items(), room)}
     if len(texts) > room:
         kept[_CUT] = f"{len(texts) - room} more are not kept"
     return kept

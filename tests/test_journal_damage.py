@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rpx_core.errors import JournalError
 from rpx_core.journal import MAX_WARNINGS, Journal, read_rows
-from tests.toys.journals import RUN, Count, commit, ends, make_writer, open_writer, read, written
+from tests.toys.journals import RUN, Count, ends, make_writer, read, written
 
 
 @pytest.fixture(scope="module")

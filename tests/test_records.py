@@ -120,18 +120,18 @@ def test_a_record_is_frozen() -> None:
         parsed({"id": "x"}).id = "y"  # type: ignore[misc]  # this is what must fail
 
 
-@pytest.mark.parametrize("steering", ["\x1b", "\x9b", "\x85", "\u202e", "\u2066", "\u200f", "\u2028"])
+@pytest.mark.parametrize(
+    "steering", ["\x1b", "\x9b", "\x85", "\u202e", "\u2066", "\u200f", "\u2028"]
+)
 @pytest.mark.parametrize("field", ["id", "scene", "sequence"])
-def test_names_that_steer_a_terminal_or_reorder_text_are_refused(
-    field: str, steering: str
-) -> None:
+def test_names_that_steer_a_terminal_or_reorder_text_are_refused(field: str, steering: str) -> None:
     with pytest.raises(ManifestError, match=f"{field}: .*control characters") as caught:
         parsed({"id": "x", field: f"a{steering}b"})
     assert steering not in str(caught.value)
 
 
 def test_names_in_any_script_are_accepted() -> None:
-    for name in ("مشهد_1", "シーン", "می\u200cخواهم", "nai\u0308ve", "👩\u200d🔬"):
+    for name in ("シーン_1", "\u0645\u06cc\u200c\u062e\u0648\u0627", "nai\u0308ve", "👩\u200d🔬"):
         assert parsed({"id": name}).id == name
 
 

@@ -13,11 +13,18 @@ from typing import Any
 import pytest
 
 from rpx_core.errors import ConfigError, JournalError, RPXError
+from rpx_core.journal import Journal
 from rpx_core.previews import find_pictures
 from rpx_core.report import Results
 from rpx_core.reporters.html import render
 from rpx_core.reporters.pictures import embed
-from rpx_core.results import collect, read_record, stored_metrics, write_record
+from rpx_core.results import (
+    collect,
+    collect_from,
+    read_record,
+    stored_metrics,
+    write_record,
+)
 from rpx_core.stack.sources import open_source
 from tests.toys.bench import Bench
 from tests.toys.journals import forge
@@ -203,9 +210,10 @@ def test_a_sequence_that_the_run_does_not_have_makes_it_partial(
     assert status.partial == ("4 of 3 sequences are finished",)
     record = read_record(directory)
     plan = finished[0].plan(options={"pictures": True}, execution={"previews": 2})
-    with_selection = collect(directory, record, plan.metrics, selection=plan.samples)
-    assert with_selection.report.status.complete
-    assert any("other samples than the run" in text for text in with_selection.report.warnings)
+    with Journal(directory / "journal", record.identity, plan.samples) as journal:
+        report = collect_from(journal, record, plan.metrics).report
+    assert report.status.complete
+    assert any("other samples than the run" in text for text in report.warnings)
 
 
 def test_a_record_that_could_not_be_read_is_not_written(

@@ -9,7 +9,7 @@ from rpx_core.host import Host
 from rpx_core.journal import Journal, read_rows
 from rpx_core.plan import shard
 from rpx_core.report import Results
-from rpx_core.results import collect, write_record
+from rpx_core.results import collect_from, write_record
 from rpx_core.run import (
     Outcome,
     Progress,
@@ -69,14 +69,8 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
 
 def _fold(plan: StackPlan, request: Request) -> Results:
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
-    return collect(
-        plan.directory,
-        plan.record,
-        plan.metrics,
-        by=request.by,
-        notes=notes,
-        selection=_selection(plan),
-    )
+    with Journal(plan.directory / "journal", plan.record.identity, _selection(plan)) as journal:
+        return collect_from(journal, plan.record, plan.metrics, by=request.by, notes=notes)
 
 
 def _selection(plan: StackPlan) -> dict[str, list[str]]:

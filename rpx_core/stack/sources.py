@@ -137,7 +137,7 @@ def _partial(record: RunRecord, finished: int) -> Sequence[str]:
             f"the {task} run is limited to {record.selected_samples} of {record.dataset_samples} "
             "samples"
         )
-    if finished < record.sequences:
+    if finished != record.sequences:
         reasons.append(f"the {task} run has finished {finished} of {record.sequences} sequences")
     return reasons
 

@@ -195,7 +195,7 @@ def test_impossible_options_are_refused(task, options):
 
 def test_the_background_of_a_rendering_is_refused_unless_it_is_left_out(folder):
     folder.put("depth", "depth.npy", encode_npy(np.array([[1e10, 2, 3], [1, 2, 3]], np.float32)))
-    with pytest.raises(ManifestError, match=r"depth\.npy: holds 1e\+10, which is beyond 1e\+08 m") as caught:
+    with pytest.raises(ManifestError, match=r"depth\.npy: holds 1e\+10, which") as caught:
         folder.load()
     assert "max_depth" in caught.value.hint
     assert folder.load(max_depth=80).ground_truth.depth_map[0].tolist() == [0, 2, 3]

@@ -40,7 +40,9 @@ def find_excess(mask: LabelMap) -> str | None:
     if mask.size == 0 or int(mask.max()) - int(mask.min()) < MAX_LABELS:
         return None
     found = np.unique(mask).size
-    return f"holds {found:,} labels; at most {MAX_LABELS:,} are read" if found > MAX_LABELS else None
+    return (
+        f"holds {found:,} labels; at most {MAX_LABELS:,} are read" if found > MAX_LABELS else None
+    )
 
 
 def load_depth(record: Record, files: Files) -> NDArray[np.float32] | None:
