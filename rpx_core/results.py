@@ -17,6 +17,7 @@ from rpx_core.documents import read_json, to_pretty_json
 from rpx_core.errors import ConfigError, JournalError
 from rpx_core.files import MEBIBYTE, quote, read_file
 from rpx_core.host import Host
+from rpx_core.identity import digest
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
@@ -48,15 +49,23 @@ def read_record(directory: Path) -> RunRecord:
             f"{directory} is not a run directory: {path.name} is missing",
             hint="a run directory holds run.json and journal/",
         )
-    document = read_json(path, error=ConfigError, limit=RECORD_LIMIT)
+    return _parse_record(read_json(path, error=ConfigError, limit=RECORD_LIMIT), str(path))
+
+
+def _parse_record(document: object, source: str) -> RunRecord:
     try:
         record = RunRecord.model_validate(document)
     except ValidationError as error:
         raise ConfigError(
-            f"{path}: not the record of a run by this version of rpx",
+            f"{source}: not the record of a run by this version of rpx",
             hint="run the evaluation again with --fresh",
         ) from error
-    check_inputs(record.inputs, str(path))
+    check_inputs(record.inputs, source)
+    if digest(record.inputs) != record.identity:
+        raise ConfigError(
+            f"{source} was edited: its identity is not that of its inputs",
+            hint="run the evaluation again; its settings make another run",
+        )
     return record
 
 
@@ -159,12 +168,9 @@ def write_record(directory: Path, record: RunRecord) -> None:
     """Write run.json, or check that the one there says the same."""
     content = to_pretty_json(record.model_dump(mode="json", by_alias=True))
     path = directory / "run.json"
-    if len(content) > RECORD_LIMIT:
-        raise ConfigError(
-            f"the record of this run takes {len(content) / MEBIBYTE:,.1f} MiB; at most "
-            f"{RECORD_LIMIT // MEBIBYTE} MiB are stored",
-            hint="name large things by files, not inline in the configuration",
-        )
+    # What could not be read again is refused before any work is done.
+    source = "the record of this run"
+    _parse_record(read_json(content, source=source, error=ConfigError, limit=RECORD_LIMIT), source)
     if os.path.lexists(path) and _read_present(path) != content:
         raise JournalError(
             f"{path} describes another run", hint="choose another --output, or pass --fresh"

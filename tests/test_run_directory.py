@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from rpx_core.errors import ConfigError, JournalError, RPXError
+from rpx_core.errors import ConfigError, JournalError
+from rpx_core.identity import digest
 from rpx_core.journal import Journal
 from rpx_core.previews import find_pictures
 from rpx_core.report import Results
@@ -221,5 +222,23 @@ def test_a_record_that_could_not_be_read_is_not_written(
 ) -> None:
     record = read_record(directory)
     monkeypatch.setattr("rpx_core.results.RECORD_LIMIT", 100)
-    with pytest.raises(RPXError, match="the record of this run takes"):
+    with pytest.raises(ConfigError, match=r"the record of this run: has .* MiB"):
         write_record(directory, record)
+
+
+@pytest.mark.parametrize("value", [10**25, {"a": {"b": 2**70}}, "\ud800"])
+def test_inputs_that_could_not_be_read_are_refused_before_any_work(
+    tmp_path: Path, finished: tuple[Bench, Path], value: object
+) -> None:
+    record = read_record(finished[1])
+    inputs = {**record.inputs, "more": value}
+    changed = record.model_copy(update={"inputs": inputs, "identity": digest(inputs)})
+    with pytest.raises(ConfigError, match="the record of this run"):
+        write_record(tmp_path, changed)
+    assert not (tmp_path / "run.json").exists()
+
+
+def test_inputs_that_were_edited_are_refused(directory: Path) -> None:
+    edit(directory / "run.json", lambda d: d["inputs"].update(seed=7))
+    with pytest.raises(ConfigError, match=r"run\.json was edited"):
+        read_record(directory)

@@ -278,3 +278,10 @@ def test_the_content_of_result_files_is_in_the_identity(tmp_path):
 def test_numbers_that_nobody_means_are_refused(line, words):
     with pytest.raises(ManifestError, match=f"gt.txt.*{words}"):
         parse_mot(line.encode(), name="gt.txt")
+
+
+def test_a_frame_of_more_boxes_than_can_be_compared_is_refused():
+    lines = "".join(f"1,{identity},1,1,5,5,1,1,1.0\n" for identity in range(5001))
+    rows = parse_mot(lines.encode(), name="gt.txt")
+    with pytest.raises(ManifestError, match=r"gt\.txt, frame 1: holds 5,001 boxes"):
+        truth_of_frame(rows, 1, MOT17)

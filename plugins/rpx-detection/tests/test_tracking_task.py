@@ -73,6 +73,13 @@ def test_a_mask_gives_the_tight_box_of_each_instance(tmp_path):
     assert boxes_of(tracks) == {"2": [[0, 8, 5, 13]], "300": [[10, 3, 14, 6]]}
 
 
+def test_a_mask_of_more_instances_than_an_image_holds_is_refused(tmp_path):
+    picture = np.arange(1, 5002, dtype=np.uint16).reshape(3, 1667)
+    (tmp_path / "mask.png").write_bytes(encode_png(picture))
+    with pytest.raises(ManifestError, match=r"mask\.png: holds 5,001 instances"):
+        load(tmp_path, mask="mask.png")
+
+
 def test_boxes_come_before_the_mask(tmp_path):
     (tmp_path / "mask.png").write_bytes(encode_png(np.full((2, 2), 9, np.uint16)))
     tracks = load(tmp_path, boxes=[CUP], mask="mask.png").ground_truth.tracks

@@ -18,6 +18,7 @@ from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
 from rpx_core.magnitudes import PIXELS, find_absurd
+from rpx_detection.boxes import MAX_OBJECTS
 from rpx_detection.tracking.annotations import Origin, check_unique
 from rpx_detection.tracking.clip import Floats, Ints
 from rpx_detection.tracking.types import Detections, Tracklet, TrackletGroundTruth
@@ -117,12 +118,15 @@ def truth_of_frame(rows: MotRows, frame: int, distractors: Collection[int]) -> T
     """
     lines = rows.of_frame(frame)
     origin = Origin(f"{rows.name}, frame {frame}")
+    boxes = rows.box[lines]
+    if len(boxes) > MAX_OBJECTS:
+        raise origin.fail(f"holds {len(boxes):,} boxes; at most {MAX_OBJECTS:,} are read")
     tracks: list[Tracklet] = []
     excusing: list[Tracklet] = []
     others: list[Tracklet] = []
     for identity, box, confidence, category in zip(
         rows.identity[lines].tolist(),
-        rows.box[lines],
+        boxes,
         rows.confidence[lines].tolist(),
         rows.category[lines].tolist(),
         strict=True,
