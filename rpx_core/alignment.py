@@ -22,6 +22,8 @@ def fit(task: Task[Any, Any], method: str, frames: Sequence[Frame]) -> list[Alig
 def _checked(result: object) -> Aligned[Any]:
     if not isinstance(result, Aligned):
         raise PluginError(f"align() returned {kind_of(result)}; Aligned or None was expected")
+    if not isinstance(result.note, str | None):
+        raise PluginError(f"align() notes {kind_of(result.note)}; a text was expected")
     facts = {str(key): float(value) for key, value in result.facts.items()}
     for key, value in facts.items():
         if not math.isfinite(value):

@@ -81,7 +81,9 @@ def load_arrays(
         members = _read_members(data, name)
     except _ARCHIVE_FAILURES as problem:
         raise ManifestError(
-            f"{name}: the .npz archive is damaged: {problem}", hint="fetch the file again"
+            # What zipfile says may quote names out of the archive, of any length.
+            f"{name}: the .npz archive is damaged: {quote(str(problem))}",
+            hint="fetch the file again",
         ) from problem
     missing = [key for key in require if key not in members]
     if missing:

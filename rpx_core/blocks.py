@@ -1,7 +1,9 @@
 """Blocks: the closed sequences in one writer's pair of files, found again and verified.
 
 A block is the rows of a sequence and the record that closes it; the checksum in that record
-covers both, and another one covers the states.
+covers both, and another one covers the states. Checksums find accidents. As a run directory may
+come from anyone, what a block says is checked too: whatever is not as a writer writes it counts
+as damaged, and is done again.
 """
 
 from __future__ import annotations
@@ -9,20 +11,22 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Annotated, BinaryIO, Literal, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rpx_core.errors import JournalError
-from rpx_core.files import Stamp
-from rpx_core.report import Row, Writer
+from rpx_core.files import MEBIBYTE, Stamp, open_file
+from rpx_core.report import Count, Row, Writer
+
+MAX_LINE = 16 * MEBIBYTE
+"""Bytes of one line of a journal."""
 
 _ROW = b'{"kind":"row"'
 _WRITER = b'{"kind":"writer"'
-_MAX_FIRST_LINE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -37,25 +41,62 @@ class Block:
     failed: int
 
 
+class Closing(BaseModel):
+    """The record that closes a sequence: how many rows, how many failed, and where states lie.
+
+    `states` is an offset, a length and a checksum.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    kind: Literal["sequence"] = "sequence"
+    id: Annotated[str, Field(min_length=1)]
+    rows: Annotated[int, Field(ge=1)]
+    failed: Count
+    states: tuple[Count, Count, Count]
+    crc: Count = 0
+
+    def seal(self, checksum: int) -> Closing:
+        """The same record with the checksum of its block: that of the rows, then its own."""
+        plain = json.dumps(self.model_dump(exclude={"crc"})).encode()
+        return self.model_copy(update={"crc": zlib.crc32(plain, checksum)})
+
+    def line(self) -> bytes:
+        """The record as it stands in a journal."""
+        return json.dumps(self.model_dump()).encode() + b"\n"
+
+
+class Verified(NamedTuple):
+    """A block and the rows that it holds."""
+
+    block: Block
+    rows: list[Row]
+
+
+def open_rows(directory: Path, writer: str) -> BinaryIO:
+    """A writer's file of rows; raises JournalError for anything but a regular file."""
+    path = directory / f"{writer}.jsonl"
+    return open_file(path, source=str(path), error=JournalError)
+
+
 def parse_rows(file: BinaryIO, block: Block) -> Iterator[Row]:
     """The rows of one committed sequence, from its writer's file of rows."""
-    file.seek(block.offset)
-    lines = file.read(block.length).split(b"\n")
-    try:
-        for line in lines[: block.rows]:
+    for line in _lines_of(file, block):
+        try:
             yield Row.model_validate_json(line)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise JournalError(
-            f"{block.writer}.jsonl: sequence {block.sequence}: {problem['loc']}: {problem['msg']}",
-            hint="another version of rpx wrote this run; use --fresh to start again",
-        ) from error
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in problem["loc"])
+            raise JournalError(
+                f"{block.writer}.jsonl: a row of sequence {block.sequence} is not one by this "
+                f"version of rpx: {place}: {problem['msg']}",
+                hint="another version of rpx wrote this run; use --fresh to start again",
+            ) from error
 
 
 def read_stamps(file: BinaryIO, block: Block) -> Iterator[tuple[str, dict[str, Stamp]]]:
     """Each sample of one committed sequence with the files that it was read from."""
-    file.seek(block.offset)
-    for line in file.read(block.length).split(b"\n")[: block.rows]:
+    for line in _lines_of(file, block):
         row = json.loads(line)
         if row.get("files"):
             yield row["id"], {name: Stamp(*stamp) for name, stamp in row["files"].items()}
@@ -63,7 +104,7 @@ def read_stamps(file: BinaryIO, block: Block) -> Iterator[tuple[str, dict[str, S
 
 def read_writer(file: BinaryIO, run: str) -> Writer | str | None:
     """Who wrote a file; None if it was killed before it could say; a text if it is foreign."""
-    line = file.readline(_MAX_FIRST_LINE)
+    line = file.readline(MAX_LINE)
     if not line.endswith(b"\n") and line[: len(_WRITER)] == _WRITER[: len(line)]:
         return None
     try:
@@ -75,16 +116,15 @@ def read_writer(file: BinaryIO, run: str) -> Writer | str | None:
     return writer
 
 
-def scan(rows: BinaryIO, path: Path) -> Iterator[Block | str]:
+def scan(rows: BinaryIO, path: Path) -> Iterator[Verified | str]:
     """Whole blocks, and damage in words; a cut-off tail is normal and passed over."""
     start = position = rows.tell()
     checksum = lines = 0
-    try:
-        states: BinaryIO = path.with_suffix(".bin").open("rb")
-    except FileNotFoundError:
-        states = io.BytesIO()
-    with states:
-        for line in rows:
+    with _open_states(path) as states:
+        while line := rows.readline(MAX_LINE + 1):
+            if len(line) > MAX_LINE:
+                yield f"what follows byte {position} is no journal; it is not read"
+                return
             if not line.endswith(b"\n"):
                 return
             position += len(line)
@@ -92,12 +132,13 @@ def scan(rows: BinaryIO, path: Path) -> Iterator[Block | str]:
                 checksum = zlib.crc32(line, checksum)
                 lines += 1
                 continue
-            yield _close(line, _Open(path.stem, start, position, lines, checksum), states)
+            yield _close(line, _Pending(path.stem, start, position, lines, checksum), rows, states)
+            rows.seek(position)
             start, checksum, lines = position, 0, 0
 
 
 @dataclass(frozen=True)
-class _Open:
+class _Pending:
     """Rows that the next line may close."""
 
     writer: str
@@ -107,23 +148,67 @@ class _Open:
     checksum: int
 
 
-def _close(line: bytes, pending: _Open, states: BinaryIO) -> Block | str:
+def _close(line: bytes, pending: _Pending, rows: BinaryIO, states: BinaryIO) -> Verified | str:
     damaged = f"bytes {pending.start} to {pending.end} are damaged; their sequence is done again"
     try:
-        record = json.loads(line)
-        checksum = record.pop("crc")
-        if record["rows"] != pending.rows or seal(record, pending.checksum) != checksum:
-            return damaged
-        offset, length, states_checksum = record["states"]
-        states.seek(offset)
-        if zlib.crc32(states.read(length)) != states_checksum:
-            return f"the states of sequence {record['id']} are damaged or missing; it is done again"
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        closing = Closing.model_validate_json(line)
+    except ValidationError:
         return damaged
+    if closing.rows != pending.rows or closing.seal(pending.checksum).line() != line:
+        return damaged
+    blob = _read_states(closing, states)
+    if blob is None:
+        return f"the states of sequence {closing.id} are damaged or missing; it is done again"
     size = pending.end - pending.start
-    return Block(pending.writer, pending.start, size, record["id"], pending.rows, record["failed"])
+    block = Block(pending.writer, pending.start, size, closing.id, closing.rows, closing.failed)
+    try:
+        found = list(parse_rows(rows, block))
+    except JournalError as error:
+        return f"{error.message.partition(': ')[2]}; it is done again"
+    problem = _contradiction(closing, found, blob)
+    if problem is not None:
+        return f"sequence {closing.id} is damaged, {problem}; it is done again"
+    return Verified(block, found)
 
 
-def seal(record: Mapping[str, object], checksum: int) -> int:
-    """The checksum of a block: its rows, then its own record."""
-    return zlib.crc32(json.dumps(record).encode(), checksum)
+def _read_states(closing: Closing, states: BinaryIO) -> bytes | None:
+    """The states of a sequence; None where they are not what its closing record says."""
+    offset, length, checksum = closing.states
+    if offset + length > states.seek(0, io.SEEK_END):
+        return None
+    states.seek(offset)
+    blob = states.read(length)
+    return blob if zlib.crc32(blob) == checksum else None
+
+
+def _contradiction(closing: Closing, rows: list[Row], blob: bytes) -> str | None:
+    """What the rows of a block say that its writer cannot have written."""
+    if any(row.sequence != closing.id for row in rows):
+        return "a row is of another sequence"
+    if len({(row.unit, row.id) for row in rows}) < len(rows):
+        return "two rows have one id"
+    if sum(bool(row.failures) for row in rows) != closing.failed:
+        return "its failed rows are miscounted"
+    for row in rows:
+        for label, measured in row.metrics.items():
+            if measured.state is None:
+                continue
+            offset, length, checksum = measured.state
+            start = offset - closing.states[0]
+            inside = start >= 0 and start + length <= len(blob)
+            if not inside or zlib.crc32(memoryview(blob)[start : start + length]) != checksum:
+                return f"a state of {label} is not where its row says"
+    return None
+
+
+def _lines_of(file: BinaryIO, block: Block) -> list[bytes]:
+    file.seek(block.offset)
+    return file.read(block.length).split(b"\n")[: block.rows]
+
+
+def _open_states(path: Path) -> BinaryIO:
+    states = path.with_suffix(".bin")
+    # A journal without any states may have lost an empty file on its way here.
+    if not states.exists():
+        return io.BytesIO()
+    return open_file(states, source=states.name, error=JournalError)

@@ -18,7 +18,7 @@ GROUP = "rpx"
 CORE = "rpx-core"
 UNKNOWN = "unknown"
 
-_GROUP_HEADER = re.compile(rf"^\s*\[\s*{GROUP}\s*\]", re.MULTILINE)
+_GROUP_HEADER = re.compile(rf"^[ \t]*\[[ \t]*{GROUP}[ \t]*\]", re.MULTILINE)
 _REQUIREMENT_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 # What reading a metadata file or one of its fields can raise when the file is damaged.
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError)

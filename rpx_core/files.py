@@ -76,12 +76,12 @@ class Files:
     def declaring(
         self, checksums: Mapping[str, str], stamps: dict[str, Stamp] | None = None
     ) -> Files:
-        """The same files, held to these checksums; what is known of digests is shared.
+        """The same files, held to these checksums too; what is known of digests is shared.
 
         Every file that is read is noted in `stamps`.
         """
         declared = {self._plain(name): checksum for name, checksum in checksums.items()}
-        view = Files(self.root, self.also, declared, stamps)
+        view = Files(self.root, self.also, {**self.declared, **declared}, stamps)
         object.__setattr__(view, "_digests", self._digests)
         return view
 

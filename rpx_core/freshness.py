@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from rpx_core.blocks import Block, read_stamps
+from rpx_core.blocks import Block, open_rows, read_stamps
 from rpx_core.errors import DatasetError, ManifestError, first_few
 from rpx_core.files import Files, Stamp
 
@@ -18,7 +18,7 @@ def check_unchanged(files: Files, journal: Path, blocks: Iterable[Block]) -> Non
     changed: dict[str, str] = {}
     samples = 0
     for block in blocks:
-        with (journal / f"{block.writer}.jsonl").open("rb") as rows:
+        with open_rows(journal, block.writer) as rows:
             for sample, stamps in read_stamps(rows, block):
                 found = [name for name, was in stamps.items() if _has_changed(files, name, was)]
                 samples += bool(found)

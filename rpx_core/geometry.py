@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.errors import ManifestError
+from rpx_core.magnitudes import METRES, PIXELS, find_absurd
 
 Matrix = NDArray[np.float64]
 
@@ -66,6 +67,9 @@ def check_pose(pose: Matrix, *, name: str) -> Matrix:
             f"{name}: the last row of the pose is {_row(matrix[3])}, not 0 0 0 1",
             hint="transpose a matrix that was written column by column",
         )
+    absurd = find_absurd(matrix[:3, 3], METRES)
+    if absurd is not None:
+        raise ManifestError(f"{name}: the position {absurd}", hint="positions are metres")
     return matrix
 
 
@@ -102,6 +106,9 @@ def check_intrinsics(matrix: Matrix, *, name: str) -> Matrix:
         raise ManifestError(
             f"{name}: a finite 3x3 camera matrix with positive focal lengths was expected"
         )
+    absurd = find_absurd(k, PIXELS)
+    if absurd is not None:
+        raise ManifestError(f"{name}: the camera matrix {absurd}", hint="it is in pixels")
     # The principal point in the last row would be the transposed matrix that Matlab writes.
     if np.abs(k[2] - [0, 0, 1]).max() > _ORTHONORMAL:
         raise ManifestError(f"{name}: the last row of a 3x3 camera matrix is 0 0 1")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from rpx_core.errors import JournalError, RPXError
 from rpx_core.interrupts import is_interrupt
-from rpx_core.isolation import error_text, storable
+from rpx_core.isolation import error_text
 from rpx_core.report import Failure, Stage
 
 R = TypeVar("R")
@@ -19,7 +19,6 @@ R = TypeVar("R")
 Guard = Callable[[Stage, Callable[[], Any]], Any]
 """Runs plugin code of a stage, and returns its result or a Failure, or lets it raise."""
 
-MAX_MESSAGE = 2000
 _OWN = Path(__file__).parent
 
 
@@ -44,8 +43,8 @@ def guarded(stage: Stage, work: Callable[[], R]) -> R | Failure:
         return Failure(
             stage=stage,
             error=type(error).__name__,
-            message=error_text(error)[:MAX_MESSAGE],
-            hint=storable(hint)[:MAX_MESSAGE] if hint else None,
+            message=error_text(error),
+            hint=hint or None,
             where=None if isinstance(error, RPXError) else _where(error),
         )
 
@@ -55,5 +54,5 @@ def _where(error: BaseException) -> str | None:
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if not path.is_relative_to(_OWN):
-            return storable(f"{path.name}:{frame.lineno}")
+            return f"{path.name}:{frame.lineno}"
     return None

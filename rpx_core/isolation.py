@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from rpx_core.errors import ConfigError, PluginError, RPXError
 from rpx_core.interrupts import is_interrupt
+from rpx_core.stored_text import storable
 from rpx_core.streams import stdout_to_stderr
 
 R = TypeVar("R")
@@ -97,11 +98,6 @@ def error_text(error: BaseException) -> str:
     if not isinstance(text, str):
         text = str(traceback.TracebackException.from_exception(error))
     return storable(text)
-
-
-def storable(text: str) -> str:
-    """The text without what UTF-8 cannot say."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def one_line(text: str) -> str:

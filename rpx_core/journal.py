@@ -9,18 +9,27 @@ closing record does not exist, and one whose rows, states or record are damaged 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from rpx_core.blocks import Block, parse_rows, read_writer, scan, seal
+from rpx_core.blocks import (
+    MAX_LINE,
+    Block,
+    Closing,
+    Verified,
+    open_rows,
+    parse_rows,
+    read_writer,
+    scan,
+)
 from rpx_core.errors import JournalError
+from rpx_core.files import MEBIBYTE, open_file
 from rpx_core.report import Row, Writer
 from rpx_core.state import decode_state
 
@@ -61,7 +70,7 @@ class JournalWriter:
         self._synced = clock()
         self._rows_end = 0
         self._states_end = 0
-        first = writer.model_dump_json(by_alias=True).encode() + b"\n"
+        first = _encode(writer, "the first line of the journal")
         self._rows_end += self._append(self._rows, first, self._rows_end)
 
     def commit(
@@ -85,20 +94,16 @@ class JournalWriter:
                 pointer = (self._states_end + len(blob), len(data), zlib.crc32(data))
                 measured[label] = measured[label].model_copy(update={"state": pointer})
                 blob += data
-            lines.append(row.model_copy(update={"metrics": measured}).model_dump_json().encode())
-        payload = b"".join(line + b"\n" for line in lines)
+            stored = row.model_copy(update={"metrics": measured})
+            lines.append(_encode(stored, f"the row of {row.unit} {row.id}"))
+        payload = b"".join(lines)
         failed = sum(bool(row.failures) for row in rows)
-        closing = {
-            "kind": "sequence",
-            "id": sequence,
-            "rows": len(rows),
-            "failed": failed,
-            "states": [self._states_end, len(blob), zlib.crc32(blob)],
-        }
-        closing["crc"] = seal(closing, zlib.crc32(payload))
+        where = (self._states_end, len(blob), zlib.crc32(blob))
+        closing = Closing(id=sequence, rows=len(rows), failed=failed, states=where)
         self._states_end += self._append(self._states, bytes(blob), self._states_end)
         offset = self._rows_end
-        length = self._append(self._rows, payload + json.dumps(closing).encode() + b"\n", offset)
+        closed = payload + closing.seal(zlib.crc32(payload)).line()
+        length = self._append(self._rows, closed, offset)
         self._rows_end += length
         self._sync_now_and_then()
         return Block(self._writer.writer, offset, length, sequence, len(rows), failed)
@@ -143,17 +148,26 @@ class Journal:
 
     Of several closed records of a sequence the one with the fewest failed rows wins; ties go by
     writer name, then by position. `run` is the identity of the run: files that writers of another
-    run left here are not read.
+    run left here are not read. With a `selection`, the sample ids of the run by sequence, a
+    sequence that holds others is not read either. A sample counts in one sequence only.
     """
 
-    def __init__(self, directory: Path, run: str) -> None:
-        self._directory = directory
+    def __init__(
+        self,
+        directory: Path,
+        run: str,
+        selection: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        self.directory = directory
+        self._selection = selection
         self._files: dict[str, BinaryIO] = {}
+        self._rows: dict[str, list[Row]] = {}
         self.writers: list[Writer] = []
         self.warnings: list[str] = []
         self.blocks: dict[str, Block] = {}
         for path in sorted(directory.glob("*.jsonl")):
             self._index(path, run)
+        self._refuse_doubles()
 
     def __enter__(self) -> Journal:
         return self
@@ -162,13 +176,14 @@ class Journal:
         for file in self._files.values():
             file.close()
         self._files.clear()
+        self._rows.clear()
 
     def rows(self) -> list[StoredRow]:
         """All rows of the winning blocks, in order of unit and id."""
         rows = [
             StoredRow(row, block.writer)
             for block in self.blocks.values()
-            for row in parse_rows(self._open(f"{block.writer}.jsonl"), block)
+            for row in self._rows[block.sequence]
         ]
         # Ids of pairs are made up; the sequence decides between equal ones.
         return sorted(
@@ -186,14 +201,15 @@ class Journal:
         data = file.read(length)
         if len(data) != length or zlib.crc32(data) != checksum:
             raise JournalError(
-                f"{self._directory / stored.writer}.bin: the state at byte {offset} has changed "
+                f"{self.directory / stored.writer}.bin: the state at byte {offset} has changed "
                 "since the run was read",
                 hint="run the same command again: what is damaged is done again",
             )
         return decode_state(kind, data)
 
     def _open(self, name: str) -> BinaryIO:
-        file = self._files.pop(name, None) or (self._directory / name).open("rb")
+        path = self.directory / name
+        file = self._files.pop(name, None) or open_file(path, source=str(path), error=JournalError)
         # A merged journal has as many writers as a cluster has workers: the last used stay open.
         self._files[name] = file
         if len(self._files) > MAX_OPEN:
@@ -203,33 +219,70 @@ class Journal:
     def _index(self, path: Path, run: str) -> None:
         damages: list[str] = []
         try:
-            with path.open("rb") as rows:
+            with open_rows(self.directory, path.stem) as rows:
                 writer = read_writer(rows, run)
                 if isinstance(writer, str):
                     damages.append(writer)
                 elif writer is not None:
                     self.writers.append(writer)
                     for found in scan(rows, path):
-                        if isinstance(found, str):
-                            damages.append(found)
-                        else:
-                            self._take(found)
+                        damage = found if isinstance(found, str) else self._take(found)
+                        if damage is not None:
+                            damages.append(damage)
+        except JournalError as error:
+            damages.append(f"is not read: {error.message}")
         except OSError as error:
             damages.append(f"cannot be read ({error.strerror})")
         self.warnings += [f"{path.name}: {damage}" for damage in damages[:MAX_WARNINGS]]
         if len(damages) > MAX_WARNINGS:
             self.warnings.append(f"{path.name}: and {len(damages) - MAX_WARNINGS} more such places")
 
-    def _take(self, block: Block) -> None:
+    def _take(self, found: Verified) -> str | None:
+        """Keep the better of two blocks of a sequence; a text says why one is not of this run."""
+        block, rows = found
+        if self._selection is not None:
+            samples = [row.id for row in rows if row.unit.is_of_one_sample]
+            if sorted(samples) != sorted(self._selection.get(block.sequence, ())):
+                return f"sequence {block.sequence} holds other samples than the run; it is not read"
         best = self.blocks.get(block.sequence)
         if best is None or block.failed < best.failed:
             self.blocks[block.sequence] = block
+            self._rows[block.sequence] = rows
+        return None
+
+    def _refuse_doubles(self) -> None:
+        """Leave out sequences with samples that an earlier one has: none may count twice."""
+        owners: dict[str, str] = {}
+        for name, rows in list(self._rows.items()):
+            samples = [row.id for row in rows if row.unit.is_of_one_sample]
+            other = next((owners[sample] for sample in samples if sample in owners), None)
+            if other is None:
+                owners |= dict.fromkeys(samples, name)
+                continue
+            del self._rows[name]
+            block = self.blocks.pop(name)
+            self.warnings.append(
+                f"{block.writer}.jsonl: sequence {name} holds samples of sequence {other}; "
+                "it is not read"
+            )
 
 
 def read_rows(directory: Path, block: Block) -> list[Row]:
     """The rows of one committed sequence."""
-    with (directory / f"{block.writer}.jsonl").open("rb") as file:
+    with open_rows(directory, block.writer) as file:
         return list(parse_rows(file, block))
+
+
+def _encode(stored: Row | Writer, what: str) -> bytes:
+    """One line of a journal; raises JournalError for one that could not be read again."""
+    line = stored.model_dump_json(by_alias=True).encode() + b"\n"
+    if len(line) > MAX_LINE:
+        raise JournalError(
+            f"{what} takes {len(line) / MEBIBYTE:,.1f} MiB; at most "
+            f"{MAX_LINE // MEBIBYTE} MiB are stored",
+            hint="values that grow with the image belong in a metric's state, not in its outputs",
+        )
+    return line
 
 
 def _append_only(path: Path) -> int:

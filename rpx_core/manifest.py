@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rpx_core.documents import read_json, read_json_lines
 from rpx_core.errors import ConfigError, ManifestError
-from rpx_core.files import Files
+from rpx_core.files import Files, open_file
 from rpx_core.record_digest import record_digest
 from rpx_core.records import WELL_KNOWN_ASSETS, Record, natural_key, parse_record
 
@@ -66,13 +66,15 @@ class Source:
 
     `records` are the raw records of a small manifest, or the path of a streamed one. Files lie
     below `root`; links may also lead to `also` (the blobs of a hub cache). `known` are the keys
-    that a record may have.
+    that a record may have. `checksums` by name are those that the records do not declare
+    themselves; they are verified on reading and are no part of what the dataset is.
     """
 
     records: Sequence[object] | Path
     root: Path
     known: frozenset[str] = frozenset()
     also: tuple[Path, ...] = ()
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Manifest:
     @property
     def files(self) -> Files:
         """The files of the dataset, read safely."""
-        return Files(self.source.root, self.source.also)
+        return Files(self.source.root, self.source.also, self.source.checksums)
 
     def with_origin(
         self, origin: Mapping[str, str], *, partial: Sequence[str], warnings: Sequence[str]
@@ -133,7 +135,7 @@ class Manifest:
             # Copies: what a task does to its record must not reach the next reader.
             yield from (deepcopy(records[entry.position]) for entry in entries)
             return
-        with records.open("rb") as file:
+        with open_file(records, source=str(records)) as file:
             for entry in entries:
                 file.seek(entry.position)
                 yield read_json(file.readline(), source=f"{records}: byte {entry.position}")

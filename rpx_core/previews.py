@@ -7,16 +7,38 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Picture
+from rpx_core.documents import read_json
 from rpx_core.errors import JournalError
+from rpx_core.files import MEBIBYTE
 from rpx_core.images import encode_png
 from rpx_core.legends import Legend, read_legend
 from rpx_core.predictions import file_stem
+from rpx_core.stored_text import MAX_NAME, storable
 from rpx_core.worst import Candidate, choose_worst
 
 INDEX = "pictures.json"
+MAX_PICTURES = 32
+"""Pictures of one sample."""
+INDEX_LIMIT = MEBIBYTE
+
+
+class _Listed(BaseModel):
+    """One picture in the index of a sample; files lie beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    caption: Annotated[str, Field(max_length=MAX_NAME)]
+    file: Annotated[str, Field(pattern=r"\A[a-z0-9-]{1,60}\.png\z")]
+    legend: Any = None
+
+
+_INDEX = TypeAdapter(Annotated[list[_Listed], Field(max_length=MAX_PICTURES)])
 
 
 class WorstKeeper:
@@ -40,11 +62,12 @@ class WorstKeeper:
         folder = self._directory / file_stem(candidate.id)
         index = []
         files = {}
-        for number, picture in enumerate(pictures):
-            name = f"{number}-{re.sub(r'[^a-z0-9]+', '-', picture.caption.lower())[:40]}.png"
+        for number, picture in enumerate(pictures[:MAX_PICTURES]):
+            caption = storable(picture.caption, MAX_NAME)
+            name = f"{number}-{re.sub(r'[^a-z0-9]+', '-', caption.lower())[:40]}.png"
             files[name] = encode_png(picture.image)
             legend = picture.legend.to_document() if picture.legend else None
-            index.append({"caption": picture.caption, "file": name, "legend": legend})
+            index.append({"caption": caption, "file": name, "legend": legend})
         files[INDEX] = json.dumps(index).encode()
         try:
             for name, content in files.items():
@@ -68,19 +91,28 @@ class WorstKeeper:
 
 
 def find_pictures(run_directory: Path, sample_id: str) -> tuple[tuple[str, str], ...]:
-    """(caption, path relative to the run directory) of the pictures kept of one sample."""
+    """(caption, path relative to the run directory) of the pictures kept of one sample.
+
+    None where there is no index, or one that rpx has not written.
+    """
     folder = Path("previews") / file_stem(sample_id)
+    path = run_directory / folder / INDEX
     try:
-        index = json.loads((run_directory / folder / INDEX).read_bytes())
-        return tuple((str(p["caption"]), (folder / Path(p["file"]).name).as_posix()) for p in index)
-    except (OSError, ValueError, KeyError, TypeError):
+        index = _read_index(path)
+    except (JournalError, ValidationError):
         return ()
+    return tuple((listed.caption, (folder / listed.file).as_posix()) for listed in index)
 
 
 def find_legend(picture: Path) -> Legend | None:
     """The legend that was kept beside the file of a picture."""
     try:
-        index = json.loads((picture.parent / INDEX).read_bytes())
-        return next((read_legend(p["legend"]) for p in index if p["file"] == picture.name), None)
-    except (OSError, ValueError, KeyError, TypeError):
+        index = _read_index(picture.parent / INDEX)
+        legends = (read_legend(one.legend) for one in index if one.file == picture.name)
+        return next(legends, None)
+    except (JournalError, ValidationError, ValueError, KeyError, TypeError):
         return None
+
+
+def _read_index(path: Path) -> list[_Listed]:
+    return _INDEX.validate_python(read_json(path, error=JournalError, limit=INDEX_LIMIT))

@@ -27,11 +27,14 @@ WELL_KNOWN_ASSETS = frozenset(
 """Keys that the published formats use; known whether or not the plugin that reads them is here."""
 
 _PHASES = {0: Phase.CLUTTER, 1: Phase.INTERACTION, 2: Phase.CLEAN}
-_PRINTABLE = re.compile(r"[^\x00-\x1f\x7f]*")
-_LAST_INTEGER = re.compile(r"(\d+)(?!.*\d)", re.DOTALL)
+# Controls, and the characters that reorder or break the lines around them.
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_INTEGER = re.compile(r"\d+")
 _NATURAL = re.compile(r"(\d+)")
 _LONGEST_NUMBER = 4000
 """Python refuses to parse longer integers; such digits sort as text."""
+MAX_ID = 200
+"""Characters of an id or the name of a scene."""
 
 
 class Record(BaseModel):
@@ -44,11 +47,11 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    id: Annotated[str, Field(min_length=1, max_length=200)]
-    scene: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    id: Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+    scene: Annotated[str, Field(min_length=1, max_length=MAX_ID)] | None = None
     phase: Phase | None = None
     difficulty: Difficulty | None = None
-    sequence: Annotated[str, Field(min_length=1, max_length=400)]
+    sequence: Annotated[str, Field(min_length=1, max_length=2 * MAX_ID)]
     frame: int
     rgb: str | None = None
     intrinsics: Any = None
@@ -61,8 +64,11 @@ class Record(BaseModel):
     @field_validator("id", "scene", "sequence")
     @classmethod
     def _printable(cls, value: str | None) -> str | None:
-        if value is not None and not _PRINTABLE.fullmatch(value):
-            raise ValueError("control characters are not allowed")
+        found = _STEERING.search(value) if value is not None else None
+        if found is not None:
+            raise ValueError(
+                f"control characters are not allowed, found {found[0]!a} at offset {found.start()}"
+            )
         return value
 
     @field_validator("phase", mode="before")
@@ -88,13 +94,14 @@ def parse_record(
     raw = {**defaults, **raw}
     core = {key: value for key, value in raw.items() if key in _CORE_KEYS}
     assets = {key: value for key, value in raw.items() if key not in _CORE_KEYS}
-    where = f"{where} (id {str(raw['id'])[:80]!r})" if "id" in raw else where
+    identifier = _short_text(core.get("id"))
+    where = f"{where} (id {identifier[:80]!r})" if identifier else where
     for key in assets:
         if key not in known:
             raise ManifestError(
-                f"{where}: unknown key {key[:80]!r}", hint=_suggest(key, {*known, *_CORE_KEYS})
+                f"{where}: unknown key {key[:80]!r}",
+                hint=_suggest(key[:MAX_ID], {*known, *_CORE_KEYS}),
             )
-    identifier = str(core.get("id", ""))
     if core.get("frame") is None:
         core["frame"] = _last_integer(identifier)
     if core.get("sequence") is None:
@@ -139,9 +146,14 @@ def _default_sequence(core: Mapping[str, Any], identifier: str) -> str:
     return f"{scene}_{name}"
 
 
+def _short_text(identifier: object) -> str:
+    """The id as far as anything is derived from it, or shown; what is no id is refused later."""
+    return identifier[: MAX_ID + 1] if isinstance(identifier, str) else ""
+
+
 def _last_integer(identifier: str) -> int:
-    match = _LAST_INTEGER.search(identifier)
-    return int(match.group(1)[-18:]) if match else 0
+    numbers = _INTEGER.findall(identifier)
+    return int(numbers[-1][-18:]) if numbers else 0
 
 
 def _suggest(key: str, known: Collection[str]) -> str:

@@ -8,18 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from rpx_core.contracts import Better, Difficulty, Phase, Unit
 from rpx_core.files import Stamp
 from rpx_core.profiling.record import Profile
 from rpx_core.stored import Finite, Stored
+from rpx_core.stored_text import MAX_NAME, MAX_PROSE, storable, storable_mapping
 
 Stage = Literal["load", "predict", "validate", "save", "align", "measure", "crash"]
 Tag = str | bool | int | Finite
+Count = Annotated[int, Field(ge=0)]
+
+
+def _cut(value: object, limit: int) -> object:
+    return storable(value, limit) if isinstance(value, str) else value
+
+
+def _cut_mapping(value: object) -> object:
+    is_text = isinstance(value, Mapping) and all(
+        isinstance(part, str) for item in value.items() for part in item
+    )
+    return storable_mapping(value) if is_text else value  # type: ignore[arg-type]  # checked above
+
+
+Name = Annotated[str, BeforeValidator(partial(_cut, limit=MAX_NAME))]
+"""A short text from elsewhere, cut to what is stored."""
+Prose = Annotated[str, BeforeValidator(partial(_cut, limit=MAX_PROSE))]
+"""Sentences from elsewhere, cut to what is stored."""
+Description = Annotated[Mapping[str, str], BeforeValidator(_cut_mapping)]
+"""What something says of itself, cut to what is stored."""
 
 NO_INTERVAL = "intervals are not computed by this version"
 
@@ -28,10 +50,10 @@ class Failure(Stored):
     """Why a sample has no numbers: the stage that failed, the kind of error, and what to do."""
 
     stage: Stage
-    error: str
-    message: str
-    hint: str | None = None
-    where: str | None = None
+    error: Name
+    message: Prose
+    hint: Prose | None = None
+    where: Name | None = None
     """File and line of the code that raised, where that is not rpx itself."""
     metric: str | None = None
     """Label of the metric that failed, where the rest of the sample is sound."""
@@ -56,9 +78,9 @@ class Measured(Stored):
 
     values: Mapping[str, Finite | None] = Field(default_factory=dict)
     infinite: tuple[str, ...] = ()
-    state: tuple[int, int, int] | None = None
-    reason: str | None = None
-    reasons: Mapping[str, str] = Field(default_factory=dict)
+    state: tuple[Count, Count, Count] | None = None
+    reason: Prose | None = None
+    reasons: Mapping[str, Prose] = Field(default_factory=dict)
     failure: Failure | None = None
 
     def why_undefined(self, name: str) -> str | None:
@@ -77,12 +99,12 @@ class Row(Stored):
     scene: str | None = None
     phase: Phase | None = None
     difficulty: Difficulty | None = None
-    tags: Mapping[str, Tag] = Field(default_factory=dict)
+    tags: Mapping[Name, Tag] = Field(default_factory=dict)
     rgb_digest: str | None = None
     files: Mapping[str, Stamp] = Field(default_factory=dict)
     """What the sample was read from, by the name that the manifest gives it."""
-    alignment: Mapping[str, Finite] = Field(default_factory=dict)
-    note: str | None = None
+    alignment: Mapping[Name, Finite] = Field(default_factory=dict)
+    note: Prose | None = None
     """What the alignment warns of."""
     metrics: Mapping[str, Measured] = Field(default_factory=dict)
     failure: Failure | None = None
@@ -128,9 +150,9 @@ class RunRecord(Stored):
     protocol: str | None = None
     primary: str
     """Address of the headline number."""
-    dataset_samples: int
-    selected_samples: int
-    sequences: int
+    dataset_samples: Count
+    selected_samples: Count
+    sequences: Count
     partial: tuple[str, ...] = ()
     """Why what is evaluated is not the whole of its data, beside a limit."""
     warnings: tuple[str, ...] = ()
@@ -296,12 +318,12 @@ class Writer(Stored):
     schema_: Literal["rpx-journal-1"] = Field(default="rpx-journal-1", alias="schema")
     run: str = ""
     """Identity of the run that the file belongs to."""
-    writer: str
-    started: str
-    host: str
-    device: str
-    versions: Mapping[str, str]
-    model: Mapping[str, str] = Field(default_factory=dict)
+    writer: Name
+    started: Name
+    host: Name
+    device: Name
+    versions: Description
+    model: Description = Field(default_factory=dict)
 
 
 class Report(Stored):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,9 +13,11 @@ from pydantic import ValidationError
 from rpx_core.aggregate import Aggregator
 from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Metric, Output, Unit
-from rpx_core.documents import to_pretty_json
+from rpx_core.documents import read_json, to_pretty_json
 from rpx_core.errors import ConfigError, JournalError
+from rpx_core.files import MEBIBYTE, quote, read_file
 from rpx_core.host import Host
+from rpx_core.identity import digest
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
@@ -31,8 +34,11 @@ from rpx_core.report import (
     Status,
     WorstSample,
 )
+from rpx_core.stored_inputs import check_inputs
 from rpx_core.worst import Candidate, choose_worst
 
+RECORD_LIMIT = 64 * MEBIBYTE
+"""Bytes of a `run.json`."""
 STABILITY_OUTPUT = ("stability", "ts")
 WORST_SHOWN = 6
 
@@ -40,18 +46,29 @@ WORST_SHOWN = 6
 def read_record(directory: Path) -> RunRecord:
     """The record of a run directory; raises ConfigError when it is not one."""
     path = directory / "run.json"
-    try:
-        return RunRecord.model_validate_json(path.read_bytes())
-    except OSError as error:
+    if not os.path.lexists(path):
         raise ConfigError(
             f"{directory} is not a run directory: {path.name} is missing",
             hint="a run directory holds run.json and journal/",
-        ) from error
+        )
+    return _parse_record(read_json(path, error=ConfigError, limit=RECORD_LIMIT), str(path))
+
+
+def _parse_record(document: object, source: str) -> RunRecord:
+    try:
+        record = RunRecord.model_validate(document)
     except ValidationError as error:
         raise ConfigError(
-            f"{path}: not the record of a run by this version of rpx",
+            f"{source}: not the record of a run by this version of rpx",
             hint="run the evaluation again with --fresh",
         ) from error
+    check_inputs(record.inputs, source)
+    if digest(record.inputs) != record.identity:
+        raise ConfigError(
+            f"{source} was edited: its identity is not that of its inputs",
+            hint="run the evaluation again; its settings make another run",
+        )
+    return record
 
 
 def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
@@ -80,20 +97,34 @@ def collect(
     by: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> Results:
-    """Fold everything that is committed into results.
+    """Fold everything that is committed into results: `collect_from` the journal of a run."""
+    with Journal(directory / "journal", record.identity) as journal:
+        return collect_from(journal, record, metrics, by=by, notes=notes)
+
+
+def collect_from(
+    journal: Journal,
+    record: RunRecord,
+    metrics: Mapping[str, Metric],
+    *,
+    by: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Results:
+    """Fold everything that a journal holds into results.
 
     `by` are keys to slice by; `notes` say why a run that is not finished is partial (a shard).
+    The status is complete only where sequences and samples are as many as the record selects; a
+    journal that was opened with a selection holds no others. Raises ConfigError when the headline
+    number of the record is of none of the metrics.
     """
-    with Journal(directory / "journal", record.identity) as journal:
-        rows = journal.rows()
-        aggregator = Aggregator(journal, rows, metrics)
-        numbers = aggregator.numbers()
-        cells = aggregator.cells()
-        slices = tuple(part for key in by for part in aggregator.slices(key))
-        writers = tuple(journal.writers)
-        damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
-        done = frozenset(journal.blocks)
-    label, _, output = record.primary.partition("@")[0].partition(".")
+    directory = journal.directory.parent
+    label, output = _headline(directory, record, metrics)
+    rows = journal.rows()
+    aggregator = Aggregator(journal, rows, metrics)
+    numbers = aggregator.numbers()
+    cells = aggregator.cells()
+    slices = tuple(part for key in by for part in aggregator.slices(key))
+    damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
     basis = Basis(
         address=record.primary,
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
@@ -106,7 +137,7 @@ def collect(
     primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
     report = Report(
         run=record,
-        status=_status(record, rows, len(done), notes),
+        status=_status(record, rows, len(journal.blocks), notes),
         primary=record.primary,
         numbers=numbers,
         readiness=compute_readiness(record.inputs["readiness"], basis),
@@ -126,7 +157,7 @@ def collect(
             *_implausible(numbers, metrics),
             *_notes(rows),
         ),
-        writers=writers,
+        writers=tuple(journal.writers),
         efficiency=profile.profile,
     )
     return Results(
@@ -134,7 +165,7 @@ def collect(
         rows=[stored.row for stored in rows],
         cells=cells,
         run_directory=directory,
-        sequences=done,
+        sequences=frozenset(journal.blocks),
         problems=aggregator.problems,
     )
 
@@ -143,11 +174,32 @@ def write_record(directory: Path, record: RunRecord) -> None:
     """Write run.json, or check that the one there says the same."""
     content = to_pretty_json(record.model_dump(mode="json", by_alias=True))
     path = directory / "run.json"
-    if path.exists() and path.read_bytes() != content:
+    # What could not be read again is refused before any work is done.
+    source = "the record of this run"
+    _parse_record(read_json(content, source=source, error=ConfigError, limit=RECORD_LIMIT), source)
+    if os.path.lexists(path) and _read_present(path) != content:
         raise JournalError(
             f"{path} describes another run", hint="choose another --output, or pass --fresh"
         )
     write_atomic(path, content)
+
+
+def _read_present(path: Path) -> bytes:
+    return read_file(path, source=str(path), limit=RECORD_LIMIT, error=JournalError)
+
+
+def _headline(directory: Path, record: RunRecord, metrics: Mapping[str, Metric]) -> tuple[str, str]:
+    """Label and output of the number that the run is about."""
+    address, _, aggregate = record.primary.rpartition("@")
+    label, _, name = address.partition(".")
+    output = metrics[label].outputs.get(name) if label in metrics else None
+    if output is None or aggregate not in output.aggregates:
+        raise ConfigError(
+            f"{directory / 'run.json'}: the headline number {quote(record.primary)} is none that "
+            f"its metrics give ({', '.join(metrics)})",
+            hint="it is not the record of a run by this version of rpx; run the evaluation again",
+        )
+    return label, name
 
 
 def _status(
@@ -161,8 +213,10 @@ def _status(
         partial.append(
             f"a limit selects {record.selected_samples} of {record.dataset_samples} samples"
         )
-    if done < record.sequences:
+    if done != record.sequences:
         partial.append(f"{done} of {record.sequences} sequences are finished")
+    elif len(samples) != record.selected_samples:
+        partial.append(f"{len(samples)} of {record.selected_samples} samples have a row")
     return Status(
         complete=not partial,
         partial=tuple(partial),

@@ -12,9 +12,9 @@ from rpx_core.files import Stamp
 from rpx_core.measure import Evidence
 from rpx_core.records import Record
 from rpx_core.report import Failure, Row, Tag
+from rpx_core.stored_text import MAX_NAME, storable
 
 MAX_TAGS = 32
-MAX_TAG_LENGTH = 200
 
 T = TypeVar("T")
 
@@ -92,5 +92,5 @@ def _tags(metadata: Mapping[str, Any]) -> dict[str, Tag]:
         if isinstance(value, bool | int | str) or (
             isinstance(value, float) and math.isfinite(value)
         ):
-            tags[key] = value[:MAX_TAG_LENGTH] if isinstance(value, str) else value
+            tags[key] = storable(value, MAX_NAME) if isinstance(value, str) else value
     return tags

@@ -35,7 +35,7 @@ from rpx_core.profiling.storage import NAME as PROFILE
 from rpx_core.profiling.storage import write_profile
 from rpx_core.progress import Progress, Silent
 from rpx_core.report import Failure, Report, Results
-from rpx_core.results import collect, write_record
+from rpx_core.results import collect_from, write_record
 
 DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
 DERIVED = ("report", "previews")
@@ -91,7 +91,7 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     names = list(plan.samples)
     mine = shard(names, *request.shard) if request.shard else names
-    with Journal(directory / "journal", plan.record.identity) as journal:
+    with Journal(directory / "journal", plan.record.identity, plan.samples) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
         kept = [journal.blocks[name] for name in mine if name in closed]
         check_unchanged(plan.manifest.files, directory / "journal", kept)
@@ -103,7 +103,8 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
             _execute(plan, host, todo, mine, progress or Silent())
     problems = _profile(plan) if request.profile else ()
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
-    results = collect(directory, plan.record, plan.metrics, by=request.by, notes=notes)
+    with Journal(directory / "journal", plan.record.identity, plan.samples) as journal:
+        results = collect_from(journal, plan.record, plan.metrics, by=request.by, notes=notes)
     _check_all_there(directory, mine, results)
     results = _warn(results, problems)
     written = write_reports(directory / "report", results, renderers)

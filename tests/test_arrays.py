@@ -337,3 +337,14 @@ def test_damaged_files_are_an_array_or_one_error(data: st.DataObject) -> None:
     for load in (load_array, load_arrays, partial(load_arrays, text=("a",))):
         with suppress(ManifestError):
             load(bytes(whole[:cut]), name="a")
+
+
+def test_what_an_archive_calls_its_arrays_does_not_fill_the_message() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("\x1b[2J" + "a" * 60_000, b"x" * 100)
+    broken = buffer.getvalue().replace(b"x" * 100, b"y" * 100)
+    message = refusal(broken)
+    assert "damaged" in message
+    assert len(message) < 500
+    assert "\x1b" not in message

@@ -64,6 +64,6 @@ def test_a_metric_of_another_package_is_measured(examples: Path, tmp_path: Path)
     run(f"{install} ./metric_plugin", examples)
     for command in others:
         shown = run(command, examples, site)
-    assert "and 1 of reach" in shown
+    assert "reach.right" in shown
     tests = examples / "metric_plugin/tests"
     run(f"{sys.executable} -m pytest -q -p no:cacheprovider {tests}", tmp_path, site)

@@ -93,6 +93,7 @@ def test_the_conversion_undoes_itself_and_stays_rigid(q: Any, position: Any) -> 
         (lambda p: np.full((4, 4), 1e200), "not orthonormal"),
         (lambda p: np.full((4, 4), 1e200) * [1, -1, 1, -1], "not orthonormal"),
         (lambda p: np.zeros((4, 4)), "not orthonormal"),
+        (lambda p: p + np.outer([1, 0, 0, 0], [0, 0, 0, 1e9]), "position holds 1e"),
     ],
 )
 def test_poses_that_are_no_rigid_motion_are_refused(change: Any, says: str) -> None:
@@ -132,3 +133,9 @@ def test_what_is_no_camera_matrix_is_refused(matrix: Any) -> None:
     # The transposed one is how Matlab writes it.
     with pytest.raises(ManifestError, match=r"frame-3: .* 3x3 camera matrix"):
         check_intrinsics(matrix, name="frame-3")
+
+
+def test_a_camera_matrix_of_absurd_size_is_refused() -> None:
+    absurd = CAMERA + np.diag([1e300, 0, 0])
+    with pytest.raises(ManifestError, match=r"frame-3: the camera matrix holds 1e\+300"):
+        check_intrinsics(absurd, name="frame-3")

@@ -358,5 +358,7 @@ def test_an_installed_dataset_opens_by_its_name_as_in_a_run() -> None:
     assert [len(batch) for batch in pairs] == [2, 2, 1]
     with pytest.raises(ConfigError, match="no dataset is named 'domo'"):
         rpx.RPXDataset.from_name("domo", task=DEPTH)
-    with pytest.raises(ManifestError, match="not lip_reading"):
+    with pytest.raises(ConfigError, match="no task is named 'lip_reading'"):
         rpx.RPXDataset.from_name("demo", task="lip_reading")
+    with pytest.raises(ManifestError, match="not object_tracking"):
+        rpx.RPXDataset.from_name("motorcycle", task="object_tracking")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rpx_core.errors import ConfigError
+from rpx_core.ranking import matching
 from rpx_core.ranking.blocks import rank_in_blocks
 from rpx_core.ranking.criteria import (
     ALMOST_ONE,
@@ -26,6 +27,7 @@ from rpx_core.ranking.criteria import (
     SizeRanges,
     reaches,
 )
+from rpx_core.ranking.matching import Floats, Indices, overlapping_pairs, pair_up
 from rpx_core.ranking.means import COCO_RULES, Rules, list_means, mean_outputs
 from rpx_core.ranking.ranked_list import (
     DetectionColumns,
@@ -349,3 +351,35 @@ def test_the_table_of_means_has_the_names_and_the_order_of_coco() -> None:
     }
     assert all("sample" not in out.aggregates for out in outputs.values())
     assert (COCO_THRESHOLDS[8], COCO_CAPS) == (0.8999999999999999, (1, 10, 100))
+
+
+def test_many_pairs_are_looked_at_in_blocks_with_the_same_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    objects = np.sort(rng.integers(0, 9, 40))
+    detections = np.sort(rng.integers(0, 9, 70))
+    table = rng.uniform(0, 1, (70, 40))
+    asked: list[int] = []
+
+    def overlap(first: Indices, second: Indices) -> Floats:
+        asked.append(len(first))
+        return np.asarray(table[first, second])
+
+    first, second = pair_up(detections, objects)
+    enough = table[first, second] >= 0.4
+    for size in (1, 7, 100, 10**6):
+        monkeypatch.setattr(matching, "MAX_PAIRS", size)
+        asked.clear()
+        pairs = overlapping_pairs(detections, objects, overlap, 0.4)
+        np.testing.assert_array_equal(pairs.detections, first[enough])
+        np.testing.assert_array_equal(pairs.objects, second[enough])
+        np.testing.assert_array_equal(pairs.overlaps, table[first, second][enough])
+        assert sum(asked) == len(first)
+        assert max(asked) <= size + 40
+
+
+def test_without_anything_there_are_no_pairs() -> None:
+    none = np.zeros(0, np.intp)
+    pairs = overlapping_pairs(none, none, lambda first, second: np.zeros(len(first)), 0.5)
+    assert (len(pairs.detections), len(pairs.objects), len(pairs.overlaps)) == (0, 0, 0)

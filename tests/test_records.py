@@ -118,3 +118,32 @@ def test_defaults_give_way_to_what_the_record_says() -> None:
 def test_a_record_is_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         parsed({"id": "x"}).id = "y"  # type: ignore[misc]  # this is what must fail
+
+
+@pytest.mark.parametrize(
+    "steering", ["\x1b", "\x9b", "\x85", "\u202e", "\u2066", "\u200f", "\u2028"]
+)
+@pytest.mark.parametrize("field", ["id", "scene", "sequence"])
+def test_names_that_steer_a_terminal_or_reorder_text_are_refused(field: str, steering: str) -> None:
+    with pytest.raises(ManifestError, match=f"{field}: .*control characters") as caught:
+        parsed({"id": "x", field: f"a{steering}b"})
+    assert steering not in str(caught.value)
+
+
+def test_names_in_any_script_are_accepted() -> None:
+    for name in ("シーン_1", "\u0645\u06cc\u200c\u062e\u0648\u0627", "nai\u0308ve", "👩\u200d🔬"):
+        assert parsed({"id": name}).id == name
+
+
+@pytest.mark.parametrize("identifier", ["1" * 30_000 + "a1" + "b" * 100_000, "1a" * 100_000])
+def test_an_endless_id_is_refused_by_its_length_before_it_is_taken_apart(identifier: str) -> None:
+    # The search for its last integer took time quadratic in the length.
+    with pytest.raises(ManifestError, match="at most 200 characters") as caught:
+        parsed({"id": identifier})
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("identifier", [7, ["1" * 10_000], {"a": 1}, None, True])
+def test_an_id_that_is_no_text_is_refused(identifier: Any) -> None:
+    with pytest.raises(ManifestError, match="id: Input should be a valid string"):
+        parsed({"id": identifier})

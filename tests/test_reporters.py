@@ -384,3 +384,11 @@ def with_interval(results: Results) -> Results:
         for number in results.report.numbers
     )
     return replace(results, report=results.report.model_copy(update={"numbers": numbers}))
+
+
+def test_csv_text_does_not_steer_a_terminal() -> None:
+    results = poison(build_results(frames=2, lost=2), "\x1b[31m\x9b2J\u202e")
+    for content in tables.render_csv(results).values():
+        text = content.decode()
+        assert not {"\x1b", "\x9b", "\u202e"} & set(text)
+        assert "\\u001b[31m" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from rpx_core.config import build_config
 from rpx_core.errors import ConfigError, PluginError, RPXError
+from rpx_core.identity import digest
 from rpx_core.journal import Journal, JournalWriter
 from rpx_core.plan import make_plan
 from rpx_core.results import read_record
@@ -18,6 +20,17 @@ from rpx_core.specs import MetricSpec
 from tests.toys.stack_bench import DEPTH, MASKS, StackBench
 
 FLAT = "toy-stack/toy_flat"
+
+
+def make_other(directory: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Turn a run directory into that of a run with other inputs."""
+    record = json.loads((directory / "run.json").read_bytes())
+    change(record["inputs"])
+    before, after = record["identity"], digest(record["inputs"])
+    record["identity"] = after
+    (directory / "run.json").write_text(json.dumps(record))
+    for path in (directory / "journal").glob("*.jsonl"):
+        path.write_bytes(path.read_bytes().replace(before.encode(), after.encode()))
 
 
 def refuse(shelf: StackBench, *runs: Path, kind: type[RPXError] = ConfigError, **layer: Any) -> str:
@@ -42,9 +55,7 @@ def test_a_scored_folder_says_how_to_save_what_was_read(
 ) -> None:
     scored = shutil.copytree(depth, tmp_path / "scored")
     shutil.rmtree(scored / "predictions")
-    record = json.loads((scored / "run.json").read_bytes())
-    record["inputs"]["model"]["kind"] = "files"
-    (scored / "run.json").write_text(json.dumps(record))
+    make_other(scored, lambda inputs: inputs["model"].update(kind="files"))
     assert "--set execution.save_predictions=true" in refuse(shelf, masks, scored)
 
 
@@ -191,9 +202,7 @@ def test_a_run_of_another_version_of_its_task_is_refused(
     shelf: StackBench, masks: Path, depth: Path, tmp_path: Path
 ) -> None:
     old = shutil.copytree(depth, tmp_path / "old")
-    record = json.loads((old / "run.json").read_bytes())
-    record["inputs"]["task"]["task"] = "0"
-    (old / "run.json").write_text(json.dumps(record))
+    make_other(old, lambda inputs: inputs["task"].update(task="0"))
     told = refuse(shelf, masks, old)
     assert "was made by version 0 of toy-stack/monocular_depth, but version 1 is installed" in told
 

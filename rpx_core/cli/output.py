@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from rpx_core.host import Host
 
+MAX_SHOWN = 4000
+"""Characters of a message or hint."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -103,16 +106,25 @@ class Told:
 
 
 def print_error(told: Told, *, as_json: bool) -> None:
-    """One paragraph on stderr, or an object on stdout under `--json`."""
+    """One paragraph on stderr, or an object on stdout under `--json`; endless text is cut."""
+    message, hint = _shown(told.message), _shown(told.hint or "") or None
     if as_json:
-        error = {"message": told.message, "hint": told.hint, "details": dict(told.details)}
+        error = {"message": message, "hint": hint, "details": dict(told.details)}
         print_json({"error": error})
         return
     sys.stdout.flush()
     label = click.style("error:", fg="red", bold=True)
-    click.echo(f"{label} {_printable(told.message)}", err=True)
-    if told.hint:
-        click.echo(f"  hint: {_printable(told.hint)}", err=True)
+    click.echo(f"{label} {_printable(message)}", err=True)
+    if hint:
+        click.echo(f"  hint: {_printable(hint)}", err=True)
+
+
+def _shown(text: str) -> str:
+    """Text without its middle where it is longer than anyone reads; ends often say most."""
+    if len(text) <= MAX_SHOWN:
+        return text
+    kept = MAX_SHOWN // 2
+    return f"{text[:kept]} ... ({len(text)} characters) ... {text[-kept:]}"
 
 
 def _printable(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rpx_core.conformance.bench import Bench, require_modules
 from rpx_core.conformance.laws import Check, ConformanceError, require
+from rpx_core.datasets import wanted_by
 from rpx_core.errors import RPXError
 from rpx_core.isolation import Breakdown, attempt
 from rpx_core.manifest import Manifest
@@ -89,7 +90,11 @@ class OfferedDataset:
         return self._open(self._bench.runtime.cache)
 
     def _open(self, cache: Path) -> Manifest:
-        opened = self._bench.resolve(self._offer).call(cache)
+        arguments: list[object] = [cache]
+        if self._offer.spec.selective:
+            task = next(iter(self._bench.tasks(self._offer)), None)
+            arguments.append(wanted_by(self._bench.host, task, None))
+        opened = self._bench.resolve(self._offer).call(*arguments)
         if not isinstance(opened, Manifest):
             raise ConformanceError(f"it opens as a {type(opened).__name__}, not as a Manifest")
         return opened

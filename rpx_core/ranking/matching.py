@@ -8,7 +8,7 @@ taken any number of times.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -40,6 +40,16 @@ class Pairs:
     detections: Indices
     objects: Indices
     overlaps: Floats
+
+
+Overlap = Callable[[Indices, Indices], Floats]
+"""How much detections overlap objects, both given by their rows, pair by pair: the IoU.
+
+With a crowd, which is no object, it is the share of the detection that lies in it.
+"""
+
+MAX_PAIRS = 1 << 22
+"""Pairs that are looked at together: crowded images have many, of which few overlap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +86,33 @@ def pair_up(detections: Indices, objects: Indices) -> tuple[Indices, Indices]:
     return first, second
 
 
+def overlapping_pairs(
+    detections: Indices, objects: Indices, overlap: Overlap, lowest: float
+) -> Pairs:
+    """The pairs of `pair_up` that overlap by `lowest` at least, in their order.
+
+    They are looked at a block at a time, so memory is for pairs that overlap, not for all.
+    """
+    reach = np.searchsorted(objects, detections, "right") - np.searchsorted(objects, detections)
+    blocks = np.cumsum(reach) // MAX_PAIRS
+    found: list[tuple[Indices, Indices, Floats]] = []
+    for start, end in pairwise([*np.searchsorted(blocks, np.unique(blocks)), len(detections)]):
+        first, second = pair_up(detections[start:end], objects)
+        first += start
+        overlaps = overlap(first, second)
+        enough = overlaps >= lowest
+        found.append((first[enough], second[enough], overlaps[enough]))
+    if not found:
+        none = np.zeros(0, np.intp)
+        return Pairs(none, none, np.zeros(0))
+    return Pairs(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def lowest_limit(thresholds: tuple[float, ...]) -> float:
+    """The overlap from which a pair can match at all."""
+    return float(np.minimum(thresholds, ALMOST_ONE).min())
+
+
 def match(
     detections: Matchable,
     objects: Matchable,
@@ -92,7 +129,7 @@ def match(
     hits = np.zeros(shape, np.bool_)
     ignored = np.repeat(detections.out[:, None], len(limits), axis=1)
     taken = np.zeros((*shape[:2], len(objects.cells)), np.bool_)
-    candidates = _order_candidates(pairs, detections.cells, float(limits.min()))
+    candidates = _order_candidates(pairs, detections.cells, lowest_limit(thresholds))
     for part in _turns(candidates):
         wanted = candidates.objects[part]
         counted = ~objects.out.take(wanted, axis=1)

@@ -6,7 +6,6 @@ score and whether it hits. Lists of images joined in any grouping give the list 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.ranking.criteria import Criteria
-from rpx_core.ranking.matching import Flags, Floats, Indices, Matchable, Pairs, match, pair_up
+from rpx_core.ranking.matching import (
+    Flags,
+    Floats,
+    Indices,
+    Matchable,
+    Overlap,
+    lowest_limit,
+    match,
+    overlapping_pairs,
+)
 from rpx_core.state import Cat, Sum
-
-Overlap = Callable[[Indices, Indices], Floats]
-"""How much detections overlap objects, both given by their rows, pair by pair: the IoU.
-
-With a crowd, which is no object, it is the share of the detection that lies in it.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +103,12 @@ def rank(batch: ImageBatch, criteria: Criteria) -> RankedList:
     excused = criteria.sizes.outside(detections.areas) | detections.excused
     wanted = Matchable(np.searchsorted(keys, object_keys)[order], out[:, order])
     found = Matchable(np.searchsorted(keys, detection_keys)[chosen], excused[:, chosen])
-    first, second = pair_up(found.cells, wanted.cells)
-    pairs = Pairs(first, second, batch.overlap(chosen[first], order[second]))
+    pairs = overlapping_pairs(
+        found.cells,
+        wanted.cells,
+        lambda first, second: batch.overlap(chosen[first], order[second]),
+        lowest_limit(criteria.thresholds),
+    )
     matches = match(found, wanted, objects.crowds[order], pairs, criteria.thresholds)
     counted = [np.bincount(wanted.cells[~row], minlength=len(keys)) for row in wanted.out]
     return RankedList(

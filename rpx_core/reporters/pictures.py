@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rpx_core.errors import JournalError
+from rpx_core.files import MEBIBYTE, read_file
 from rpx_core.legends import Legend
 from rpx_core.previews import find_legend
 
 WIDTH_PX = 480
+MAX_BYTES = 64 * MEBIBYTE
 _MAX_PIXELS = 50_000_000
 
 
@@ -36,9 +39,13 @@ def embed(caption: str, path: str, directory: Path | None) -> Embedded:
     if directory is None:
         return Embedded(caption, note="picture not kept")
     try:
-        return _encode(caption, _locate(path, directory))
-    except FileNotFoundError:
-        return Embedded(caption, note="picture file is missing")
+        file = _locate(path, directory)
+        if not file.exists():
+            return Embedded(caption, note="picture file is missing")
+        content = read_file(file, source=path, limit=MAX_BYTES, error=JournalError)
+        return replace(_encode(caption, content), legend=find_legend(file))
+    except JournalError:
+        return Embedded(caption, note="picture is no file that can be read")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         return Embedded(caption, note="picture is too large to embed")
     except (OSError, ValueError, SyntaxError, RuntimeError):
@@ -54,15 +61,15 @@ def _locate(path: str, directory: Path) -> Path:
     return file
 
 
-def _encode(caption: str, file: Path) -> Embedded:
+def _encode(caption: str, content: bytes) -> Embedded:
     from PIL import Image
 
-    with Image.open(file) as image:
+    with Image.open(io.BytesIO(content), formats=("PNG",)) as image:
         if image.width * image.height > _MAX_PIXELS:
-            raise Image.DecompressionBombError(f"{file}: {image.width} x {image.height}")
+            raise Image.DecompressionBombError(f"{image.width} x {image.height} pixels")
         small = image.convert("RGB")
     small.thumbnail((WIDTH_PX, 2 * WIDTH_PX))
     stream = io.BytesIO()
     small.save(stream, "JPEG", quality=88)
     uri = f"data:image/jpeg;base64,{base64.b64encode(stream.getvalue()).decode()}"
-    return Embedded(caption, uri, small.width, small.height, legend=find_legend(file))
+    return Embedded(caption, uri, small.width, small.height)

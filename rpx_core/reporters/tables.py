@@ -11,6 +11,7 @@ from rpx_core.errors import ConfigError
 from rpx_core.report import Results
 from rpx_core.reporters.columns import Table, Value, build_tables
 from rpx_core.reporters.counts import count_columns
+from rpx_core.reporters.formatting import reveal
 
 # A spreadsheet runs a cell that starts so; it reads the full-width forms as the plain ones.
 _FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
@@ -19,7 +20,8 @@ _FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 def render_csv(results: Results) -> Mapping[str, bytes]:
     """One CSV file per table, UTF-8; floats round-trip, an undefined value is an empty cell.
 
-    Text that a spreadsheet would run as a formula gets a leading apostrophe.
+    Text that a spreadsheet would run as a formula gets a leading apostrophe; control characters
+    are written as escapes.
     """
     return {f"{table.name}.csv": _write_csv(table) for table in _tables(results)}
 
@@ -58,7 +60,8 @@ def _cell(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
+        text = reveal(value)
+        return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
     return repr(value)
 
 

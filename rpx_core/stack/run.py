@@ -10,7 +10,7 @@ from rpx_core.journal import Journal, read_rows
 from rpx_core.plan import shard
 from rpx_core.progress import Progress, Silent
 from rpx_core.report import Results
-from rpx_core.results import collect, write_record
+from rpx_core.results import collect_from, write_record
 from rpx_core.run import (
     Outcome,
     Request,
@@ -49,7 +49,8 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
     """
     names = list(plan.sequences)
     mine = shard(names, *request.shard) if request.shard else names
-    with Journal(plan.directory / "journal", plan.record.identity) as journal:
+    selection = _selection(plan)
+    with Journal(plan.directory / "journal", plan.record.identity, selection) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
     todo = [name for name in mine if name not in closed]
     if not todo:
@@ -71,7 +72,12 @@ def _measure(plan: StackPlan, host: Host, request: Request, progress: Progress) 
 
 def _fold(plan: StackPlan, request: Request) -> Results:
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
-    return collect(plan.directory, plan.record, plan.metrics, by=request.by, notes=notes)
+    with Journal(plan.directory / "journal", plan.record.identity, _selection(plan)) as journal:
+        return collect_from(journal, plan.record, plan.metrics, by=request.by, notes=notes)
+
+
+def _selection(plan: StackPlan) -> dict[str, list[str]]:
+    return {name: [one.id for one in joined] for name, joined in plan.sequences.items()}
 
 
 def _count(plan: StackPlan, names: Sequence[str]) -> int:

@@ -20,6 +20,7 @@ from rpx_core.predictions import PredictionFolder
 from rpx_core.report import Row, RunRecord
 from rpx_core.results import read_record
 from rpx_core.specs import TaskSpec
+from rpx_core.stored_inputs import is_stack
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Source:
 def open_source(directory: Path, host: Host) -> Source:
     """The run in a directory; raises ConfigError when a stack cannot be made of it."""
     record = read_record(directory)
-    if "runs" in record.inputs:
+    if is_stack(record.inputs):
         raise ConfigError(
             f"{directory} is itself a stack", hint="name the runs of single tasks that it is of"
         )
@@ -136,7 +137,7 @@ def _partial(record: RunRecord, finished: int) -> Sequence[str]:
             f"the {task} run is limited to {record.selected_samples} of {record.dataset_samples} "
             "samples"
         )
-    if finished < record.sequences:
+    if finished != record.sequences:
         reasons.append(f"the {task} run has finished {finished} of {record.sequences} sequences")
     return reasons
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,3 +72,21 @@ def ends(jsonl: bytes) -> list[int]:
         if not line.startswith(b'{"kind":"row"'):
             found.append(position)
     return found
+
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def forge(path: Path, *, row: Change | None = None, closing: Change | None = None) -> None:
+    """Change the first row and the closing record of a journal of one sequence; checksums fit."""
+    header, *rows, last = path.read_bytes().splitlines(keepends=True)
+    if row is not None:
+        first = json.loads(rows[0])
+        row(first)
+        rows[0] = json.dumps(first, separators=(",", ":")).encode() + b"\n"
+    record = json.loads(last)
+    del record["crc"]
+    if closing is not None:
+        closing(record)
+    record["crc"] = zlib.crc32(json.dumps(record).encode(), zlib.crc32(b"".join(rows)))
+    path.write_bytes(header + b"".join(rows) + json.dumps(record).encode() + b"\n")

@@ -13,6 +13,7 @@ from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
 from rpx_core.frames import load_intrinsics, load_rgb
+from rpx_core.magnitudes import METRES, find_absurd
 from rpx_core.records import Record
 from rpx_depth.types import DepthQuery
 
@@ -35,6 +36,16 @@ def check_size(record: Record, key: str, shape: tuple[int, ...], rgb: NDArray[np
         f"{record.rgb} is {rows}x{columns} (height x width)",
         hint="the two must show the same pixels; register them before listing them",
     )
+
+
+def check_magnitude(truth: NDArray[Any], where: str) -> None:
+    """Raise ManifestError for a true depth that counts and that no sensor measures."""
+    absurd = find_absurd(truth, METRES)
+    if absurd is not None:
+        raise ManifestError(
+            f"{where}: {absurd}",
+            hint="is it the background of a rendering? --set options.max_depth=80 leaves it out",
+        )
 
 
 def load_right_view(record: Record, files: Files, rgb: NDArray[np.uint8]) -> DepthQuery:

@@ -19,7 +19,7 @@ from rpx_core.image_formats import read_image_header
 from rpx_core.images import decode_depth
 from rpx_core.records import Record
 from rpx_depth.adjustment import Adjustment
-from rpx_depth.assets import check_size, listed_file, load_right_view
+from rpx_depth.assets import check_magnitude, check_size, listed_file, load_right_view
 from rpx_depth.boundary import relative_boundary
 from rpx_depth.options import DepthOptions
 from rpx_depth.preview import draw_maps
@@ -130,7 +130,9 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
         name = listed_file(record, "depth")
         depth = decode_depth(files.read(name), name=name, scale=record.assets.get("depth_scale"))
         valid = valid_truth(depth, self._region)
-        return np.where(valid, depth, np.float32(0))
+        truth = np.where(valid, depth, np.float32(0))
+        check_magnitude(truth, name)
+        return truth
 
 
 def _pair(frame: Frame) -> DepthPair:

@@ -13,9 +13,10 @@ from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.frames import load_sample
+from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_core.records import Record
 from rpx_depth.adjustment import Adjusted, Adjustment
-from rpx_depth.assets import load_numbers, load_right_view
+from rpx_depth.assets import check_magnitude, load_numbers, load_right_view
 from rpx_depth.options import DepthOptions
 from rpx_depth.point_files import decode_points, encode_points
 from rpx_depth.point_matching import match_points, matched_depths
@@ -61,6 +62,7 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
                 f"{len(depths)}; one depth per point was expected"
             )
         truth = np.where(valid_truth(depths, self._region), depths, 0).astype(np.float64)
+        check_magnitude(truth, f"sample {record.id}: `depths`")
         view = load_right_view(record, files, sample.rgb)
         return replace(
             sample,
@@ -210,6 +212,9 @@ def _own_points(value: object, where: str) -> NDArray[np.float64]:
             f"{where}: predicted coordinate {lost[0]} is {points[lost[0]]}, which is no place",
             hint="leave out points without an answer, or say NaN for their depth",
         )
+    absurd = find_absurd(points, PIXELS)
+    if absurd is not None:
+        raise ModelError(f"{where}: one of the predicted coordinates {absurd}")
     return points
 
 

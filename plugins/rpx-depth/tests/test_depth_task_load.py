@@ -191,3 +191,11 @@ def test_impossible_baseline_is_refused(folder, baseline):
 def test_impossible_options_are_refused(task, options):
     with pytest.raises(ConfigError):
         task(**options)
+
+
+def test_the_background_of_a_rendering_is_refused_unless_it_is_left_out(folder):
+    folder.put("depth", "depth.npy", encode_npy(np.array([[1e10, 2, 3], [1, 2, 3]], np.float32)))
+    with pytest.raises(ManifestError, match=r"depth\.npy: holds 1e\+10, which") as caught:
+        folder.load()
+    assert "max_depth" in caught.value.hint
+    assert folder.load(max_depth=80).ground_truth.depth_map[0].tolist() == [0, 2, 3]

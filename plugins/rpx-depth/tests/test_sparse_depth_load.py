@@ -117,6 +117,7 @@ def test_swapped_rows_and_columns_are_told(points):
         ("depths", [[1, 2, 3]], r"scene1_clutter_00007.*`depths` are float64 of shape \(1, 3\)"),
         ("depths", [1, 2], "3 points, `depths` are 2"),
         ("depths", ["far"], "list of numbers"),
+        ("depths", [1, 2, 1e300], r"scene1_clutter_00007: `depths`: holds 1e\+300"),
         ("depths", 2.0, "not float"),
         ("depths", "../d.npy", "climbs"),
     ],

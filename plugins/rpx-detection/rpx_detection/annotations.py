@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files, quote
+from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_core.records import Record
-from rpx_detection.boxes import Boxes
+from rpx_detection.boxes import MAX_OBJECTS, Boxes
 from rpx_detection.labels import LabelRule, find_fault, normalise
 from rpx_detection.types import DetectionGroundTruth
 
@@ -38,6 +39,7 @@ def load_truth(record: Record, files: Files, rule: LabelRule) -> DetectionGround
     """The annotated objects of a record; raises ManifestError naming the sample and the entry."""
     where = f"sample {record.id}: boxes"
     listed = read_list(record.assets.get("boxes"), where, files)
+    check_count(listed, where)
     entries = [_parse_entry(raw, f"{where}[{number}]") for number, raw in enumerate(listed)]
     areas = [_box_area(entry) if entry.area is None else entry.area for entry in entries]
     negatives = load_labels(record, "negative_labels", rule)
@@ -104,11 +106,23 @@ def read_list(value: Any, where: str, files: Files) -> list[Any]:
     return list(value)
 
 
+def check_count(listed: Sequence[Any], where: str) -> None:
+    """Raise ManifestError for more objects than an image may hold."""
+    if len(listed) > MAX_OBJECTS:
+        raise ManifestError(
+            f"{where}: holds {len(listed):,} boxes; at most {MAX_OBJECTS:,} are read of one image",
+            hint="tile the image, or leave out what is too small to matter",
+        )
+
+
 def parse_box(value: Any, where: str) -> tuple[float, float, float, float]:
     """Four finite numbers x0, y0, x1, y1 with x0 < x1 and y0 < y1."""
     numbers = value if isinstance(value, list | tuple) else ()
     if len(numbers) != 4 or not all(_is_finite(number) for number in numbers):
         raise ManifestError(f"{where}: {quote(value)} is no box; [x0, y0, x1, y1] was expected")
+    absurd = find_absurd(np.array(numbers, np.float64), PIXELS)
+    if absurd is not None:
+        raise ManifestError(f"{where}: box {absurd}", hint="coordinates are pixels of the image")
     x0, y0, x1, y1 = map(float, numbers)
     if not (x0 < x1 and y0 < y1):
         raise ManifestError(
@@ -147,7 +161,7 @@ def _parse_entry(raw: Any, where: str) -> Entry:
     if fault:
         raise ManifestError(f"{where}: {fault}")
     area = raw.get("area")
-    if area is not None and not (_is_finite(area) and area > 0):
+    if area is not None and not (_is_finite(area) and 0 < area <= PIXELS.limit**2):
         raise ManifestError(
             f"{where}: area is {quote(area)}; a positive number of square pixels was expected",
             hint="leave `area` out where only the box is known",

@@ -13,6 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Boxes = NDArray[np.float64]
+MAX_OBJECTS = 5_000
+"""Objects that one image may be annotated with."""
+MAX_DETECTIONS = 10_000
+"""Boxes that may be predicted for one image: all are compared with all objects."""
+_BLOCK_PAIRS = 1 << 20
+
 Layout = Literal["xyxy", "xywh", "cxcywh"]
 Space = Literal["pixels", "unit", "thousand"]
 
@@ -40,9 +46,16 @@ def pairwise_iou(first: Boxes, second: Boxes) -> NDArray[np.float64]:
 
     An empty or inverted box overlaps nothing, itself included: 0, never NaN.
     """
-    shared = intersections(first[:, None], second[None])
-    union = areas_of(first)[:, None] + areas_of(second)[None] - shared
-    return np.divide(shared, union, out=np.zeros_like(shared), where=shared > 0)
+    iou = np.zeros((len(first), len(second)))
+    areas, others = areas_of(first), areas_of(second)
+    # Block by block: what is computed on the way takes several times the room of the result.
+    rows = max(_BLOCK_PAIRS // max(len(second), 1), 1)
+    for start in range(0, len(first), rows):
+        block = slice(start, start + rows)
+        shared = intersections(first[block, None], second[None])
+        union = areas[block, None] + others[None] - shared
+        np.divide(shared, union, out=iou[block], where=shared > 0)
+    return iou
 
 
 def to_pixels(boxes: Boxes, *, layout: Layout, space: Space, size: tuple[int, int]) -> Boxes:

@@ -13,7 +13,7 @@ from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files, quote
 from rpx_core.frames import load_sample
 from rpx_core.records import Record
-from rpx_detection.annotations import check_inside, parse_box, read_list
+from rpx_detection.annotations import check_count, check_inside, parse_box, read_list
 from rpx_detection.boxes import Boxes
 from rpx_detection.labels import find_fault
 from rpx_detection.predicted import StoredBoxes, canonical_grounding
@@ -53,6 +53,7 @@ class VisualGrounding(Task[VisualGroundingGroundTruth, VisualGroundingPrediction
                 "was expected"
             )
         listed = read_list(record.assets.get("boxes"), f"{where}: boxes", files)
+        check_count(listed, f"{where}: boxes")
         truth = VisualGroundingGroundTruth(text, _boxes(listed, where), _labels(record))
         sample = load_sample(record, files, ground_truth=truth, query=GroundingQuery(text))
         if sample.rgb is None:

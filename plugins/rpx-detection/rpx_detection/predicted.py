@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rpx_core.adapters import as_array, image_size
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ModelError, kind_of
-from rpx_detection.boxes import Boxes, Layout, Space, to_pixels
+from rpx_core.magnitudes import PIXELS, find_absurd
+from rpx_detection.boxes import MAX_DETECTIONS, Boxes, Layout, Space, to_pixels
 from rpx_detection.labels import LabelRule, find_fault, normalise
 from rpx_detection.types import DetectionPrediction, VisualGroundingPrediction
 
@@ -69,10 +70,28 @@ def _boxes(stored: StoredBoxes, sample: Sample) -> Boxes:
         )
     if not np.isfinite(array).all():
         raise ModelError(f"sample {sample.id}: predicted boxes hold NaN or infinity")
+    if len(array) > MAX_DETECTIONS:
+        raise ModelError(
+            f"sample {sample.id}: {len(array):,} boxes are predicted; at most {MAX_DETECTIONS:,} "
+            "are taken",
+            hint="keep what non-maximum suppression or a score threshold leaves",
+        )
+    _refuse_absurd(array, sample)
     if (stored.layout, stored.space) == ("xyxy", "pixels"):
         return array
     size = image_size(sample)
-    return to_pixels(array, layout=stored.layout, space=stored.space, size=size)
+    boxes = to_pixels(array, layout=stored.layout, space=stored.space, size=size)
+    _refuse_absurd(boxes, sample)
+    return boxes
+
+
+def _refuse_absurd(boxes: Boxes, sample: Sample) -> None:
+    absurd = find_absurd(boxes, PIXELS)
+    if absurd is not None:
+        raise ModelError(
+            f"sample {sample.id}: one of the predicted boxes {absurd}",
+            hint="boxes are pixels of the image; is `space` what the model gives?",
+        )
 
 
 def _scores(value: Any, boxes: int, sample: Sample) -> NDArray[np.float64]:

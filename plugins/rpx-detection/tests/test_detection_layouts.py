@@ -223,6 +223,8 @@ def test_yolo_folder_is_indexed_with_backgrounds(yolo):
         'names:\n  0: mug\n  1: "box"  # square\nval: images/val\n',
         "names:\n- mug\n- box\n",
         "nc: 2\nnames:  # two\n  - mug\n\n  - box\n",
+        "names:\n  # in order\n  - mug\n  -   box   # square # again\nval: x\n",
+        "names:\r\n  [\r\n  mug,\r\n  box,\r\n  ]\r\n",
     ],
 )
 def test_class_names_are_read_from_yaml(yolo, text):
@@ -236,6 +238,11 @@ def test_class_names_are_read_from_yaml(yolo, text):
     [
         ("data.yaml", "names: mug\n", "no list of class names"),
         ("data.yaml", "names:\n  0: mug\n  2: box\n", "skips some"),
+        ("data.yaml", "names: [mug\n", "no list of class names"),
+        ("data.yaml", "names:\n" + 300_000 * "\n", "no list of class names"),
+        ("data.yaml", "names:\n  0: a" + 300_000 * " " + "b\n  2: c\n", "skips some"),
+        ("data.yaml", 100_000 * "names: [\n", "no list of class names"),
+        ("data.yaml", "names:\n  " + 5000 * "1" + ": mug\n", "no list of class names"),
         ("labels/val/frame_2.txt", "2 0.5 0.5 0.1 0.1", "line 1: class 2 is not one of the 2"),
         ("labels/val/frame_2.txt", "0 0.5 0.5 0.1", "4 numbers"),
         ("labels/val/frame_2.txt", "0 0.5 0.5 0.1 nan", "line 1: 'nan' is no finite number"),

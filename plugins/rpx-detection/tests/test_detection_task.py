@@ -87,6 +87,9 @@ def test_labels_that_were_looked_for_are_kept(folder):
         ({"bbox": [10, 10, 10, 50], "label": "mug"}, "has no area"),
         ({"bbox": [90, 10, 99, 50], "label": "mug"}, "outside the image, which is 80x60"),
         ({"bbox": [-9, 10, 0, 50], "label": "mug"}, "outside the image"),
+        ({"bbox": [0, 0, 1e308, 1e308], "label": "mug"}, r"holds 1e\+308, which is beyond"),
+        ({"bbox": [-1e8, 0, 5, 5], "label": "mug"}, r"holds -1e\+08, which is beyond"),
+        ({"bbox": BOX, "label": "mug", "area": 1e300}, r"area is 1e\+300"),
         ({"bbox": BOX, "label": "mug", "area": 0}, "area is 0"),
         ({"bbox": BOX, "label": "mug", "area": -4}, "area is -4"),
         ({"bbox": BOX, "label": "mug", "iscrowd": "no"}, "true or false"),
@@ -123,6 +126,7 @@ def test_numbers_that_json_does_not_have_are_refused(folder):
         ({"boxes": [], "vocabulary": ["mug", "mug"]}, "listed twice"),
         ({"boxes": [{"bbox": BOX, "label": "cup"}], "vocabulary": ["mug"]}, "not in the vocab"),
         ({"boxes": [], "rgb": None}, "no `rgb`"),
+        ({"boxes": [{"bbox": BOX, "label": "mug"}] * 5001}, "holds 5,001 boxes; at most 5,000"),
     ],
 )
 def test_records_that_break_the_format_are_refused(folder, keys, words):
@@ -197,6 +201,9 @@ def test_odd_boxes_and_scores_beyond_one_are_legal():
         ([[1, 2, 3]], [0.9], ["mug"], r"shape \(1, 3\)"),
         ([[1, 2, 3, np.nan]], [0.9], ["mug"], "boxes hold NaN or infinity"),
         ([[1, 2, 3, np.inf]], [0.9], ["mug"], "boxes hold NaN or infinity"),
+        ([[0, 0, 1e308, 1e308]], [0.9], ["mug"], r"holds 1e\+308, which is beyond 1e\+07 px"),
+        ([[-1e308, 0, 1, 1]], [0.9], ["mug"], r"holds -1e\+308, which is beyond"),
+        (np.zeros((10_001, 4)), np.ones(10_001), ["mug"] * 10_001, "at most 10,000 are taken"),
         ([BOX], [np.nan], ["mug"], "scores hold NaN"),
         ([BOX], [np.inf], ["mug"], "scores hold NaN or infinity"),
         ([BOX], [True], ["mug"], "dtype bool"),
@@ -222,7 +229,7 @@ def test_anything_else_than_detections_is_refused():
 
 
 def test_predictions_survive_their_file_bit_for_bit():
-    boxes = np.array([[0.1, 1 / 3, 2e-300, 5e300], [-0.0, 1, 2, 3]])
+    boxes = np.array([[0.1, 1 / 3, 2e-300, 5e6], [-0.0, 1, 2, 3]])
     written = predicted(boxes, np.array([0.1, -7e-17]), ('杯 "mug"', "Mug "))
     data = TASK.write_prediction(written)
     found = TASK.validate(TASK.read_prediction(data, "s7.json"), sample_with())

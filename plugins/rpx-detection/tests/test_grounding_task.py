@@ -117,7 +117,7 @@ def test_answers_that_cannot_be_scored_are_refused(boxes, scores, words):
 
 
 def test_predictions_survive_their_file_bit_for_bit(tmp_path):
-    written = VisualGroundingPrediction(np.array([[0.1, 1 / 3, 5, 7e8]]), np.array([-1e-17]))
+    written = VisualGroundingPrediction(np.array([[0.1, 1 / 3, 5, 7e6]]), np.array([-1e-17]))
     for one in (written, VisualGroundingPrediction(np.zeros((0, 4)), np.zeros(0))):
         stored = TASK.read_prediction(TASK.write_prediction(one), "s7.json")
         found = TASK.validate(stored, sample())

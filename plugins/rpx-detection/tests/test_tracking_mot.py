@@ -267,3 +267,23 @@ def test_a_sequence_that_does_not_say_its_length_is_not_lost(tmp_path):
     (write_sequence(tmp_path, "MOT17-04-SDP") / "seqinfo.ini").unlink()
     with pytest.raises(ManifestError, match=r"MOT17-04-SDP have gt/gt\.txt but no seqinfo\.ini"):
         open_mot(MotOptions(root=tmp_path), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("1,1,1e308,21,10,20,1,1,1.0", r"a box holds 1e\+308"),
+        ("1e300,1,1,21,10,20,1,1,1.0", "beyond 2\\^53"),
+        ("1,1,1,21,10,20,1,1e300,1.0", "beyond 2\\^53"),
+    ],
+)
+def test_numbers_that_nobody_means_are_refused(line, words):
+    with pytest.raises(ManifestError, match=f"gt.txt.*{words}"):
+        parse_mot(line.encode(), name="gt.txt")
+
+
+def test_a_frame_of_more_boxes_than_can_be_compared_is_refused():
+    lines = "".join(f"1,{identity},1,1,5,5,1,1,1.0\n" for identity in range(5001))
+    rows = parse_mot(lines.encode(), name="gt.txt")
+    with pytest.raises(ManifestError, match=r"gt\.txt, frame 1: holds 5,001 boxes"):
+        truth_of_frame(rows, 1, MOT17)

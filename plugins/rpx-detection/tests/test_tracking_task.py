@@ -73,6 +73,13 @@ def test_a_mask_gives_the_tight_box_of_each_instance(tmp_path):
     assert boxes_of(tracks) == {"2": [[0, 8, 5, 13]], "300": [[10, 3, 14, 6]]}
 
 
+def test_a_mask_of_more_instances_than_an_image_holds_is_refused(tmp_path):
+    picture = np.arange(1, 5002, dtype=np.uint16).reshape(3, 1667)
+    (tmp_path / "mask.png").write_bytes(encode_png(picture))
+    with pytest.raises(ManifestError, match=r"mask\.png: holds 5,001 instances"):
+        load(tmp_path, mask="mask.png")
+
+
 def test_boxes_come_before_the_mask(tmp_path):
     (tmp_path / "mask.png").write_bytes(encode_png(np.full((2, 2), 9, np.uint16)))
     tracks = load(tmp_path, boxes=[CUP], mask="mask.png").ground_truth.tracks
@@ -97,6 +104,8 @@ def test_given_detections_are_in_the_query(tmp_path):
         ({"boxes": [{**CUP, "bbox": [1, 2, 1, 22]}]}, "has no area"),
         ({"boxes": [{**CUP, "bbox": [10, 10, 5, 5]}]}, "ends before it begins"),
         ({"boxes": [{**CUP, "bbox": [1, 2, 3]}]}, "four numbers"),
+        ({"boxes": [{**CUP, "bbox": [1, 2, 1e308, 3]}]}, r"holds 1e\+308, which is beyond"),
+        ({"boxes": [CUP] * 5001}, "holds 5,001 boxes; at most 5,000"),
         ({"boxes": [{**CUP, "ignore": "yes"}]}, "true or false"),
         ({"boxes": [{**CUP, "trackid": 3}]}, "unknown key 'trackid'"),
         ({"boxes": {"a": 1}}, "is a dict; a list"),
@@ -162,6 +171,7 @@ def test_rw064_the_same_id_twice_names_sequence_frame_and_id():
         ([{"track_id": True, "box": [0, 0, 1, 1]}], "`track_id` is True"),
         ([{"track_id": 1.5, "box": [0, 0, 1, 1]}], "`track_id` is 1.5"),
         ([{"track_id": 1, "box": [0, 0, np.nan, 1]}], "not finite"),
+        ([{"track_id": 1, "box": [0, 0, 1e300, 1]}], r"holds 1e\+300, which is beyond"),
         ([{"track_id": 1, "box": [5, 5, 2, 9]}], "ends before it begins"),
         ([{"track_id": 1}], "the box is None"),
         ([{"track_id": 1, "box": "wide"}], "the box is 'wide'"),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rpx_core.arrays import is_array_file, load_arrays
 from rpx_core.errors import ManifestError, RPXError
+from rpx_core.magnitudes import METRES, Magnitude, find_absurd
 from rpx_pose.rigid import compose
 from rpx_pose.rotations import (
     QuaternionOrder,
@@ -28,6 +29,8 @@ Floats = NDArray[np.float64]
 
 _TUM_COLUMNS, _KITTI_COLUMNS = 8, 12
 _NANOSECONDS = 10**9
+_TICKS = Magnitude(1e20, "s")
+"""Nanoseconds since 1970 are 1e18: a wrong unit is told elsewhere, more helpfully."""
 
 
 def read_trajectory(data: bytes, *, name: str) -> Trajectory:
@@ -91,6 +94,9 @@ def check_trajectory(
             f"({faulty.size} of {len(poses)} are no rotations)",
             hint="write them with more digits, take out a scale, or check the order of columns",
         )
+    absurd = find_absurd(poses[:, :3, 3], METRES)
+    if absurd is not None:
+        raise error(f"{name}: a position {absurd}", hint="positions are metres")
     if stamps is not None:
         if stamps.shape != (len(poses),):
             raise error(f"{name}: {stamps.size} timestamps for {len(poses)} poses")
@@ -102,6 +108,9 @@ def check_order(timestamps: Floats, *, name: str, error: type[RPXError] = Manife
     """Raise unless timestamps are finite and never decrease."""
     if not np.isfinite(timestamps).all():
         raise error(f"{name}: a timestamp is not finite")
+    absurd = find_absurd(timestamps, _TICKS)
+    if absurd is not None:
+        raise error(f"{name}: a timestamp {absurd}", hint="timestamps are seconds")
     back = np.flatnonzero(np.diff(timestamps) < 0)
     if back.size:
         first, second = timestamps[back[0]], timestamps[back[0] + 1]

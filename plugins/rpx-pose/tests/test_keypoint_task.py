@@ -111,6 +111,10 @@ def test_resizing_moves_points_cameras_and_homography_together(pair):
         ({"points0": "all", "points1": "all"}, "all"),
         ({"points0": [["a", "b"]], "points1": [[1, 2]]}, "list of numbers"),
         ({"points0": [[1, 2]]}, "no true matches"),
+        (
+            {"points0": [[1, 2]], "points1": [[1e300, 1]], "visibility": [False]},
+            r"holds 1e\+300, which is beyond 1e\+07 px",
+        ),
         ({"homography": [[1, 0], [0, 1]]}, "3x3"),
         ({"homography": [[1, 0, 0], [1, 0, 0], [0, 0, 1]]}, "invertible"),
     ],

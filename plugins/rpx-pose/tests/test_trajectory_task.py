@@ -64,6 +64,8 @@ def test_timestamps_become_seconds():
         ("0 1 2 3 0 0 0 1\n1 1 2 x 0 0 0 1\n", "line 2: not numbers"),
         ("0 1 2 3 0 0 0 0\n", "no rotation"),
         ("0 1 2 nan 0 0 0 1\n", "not finite"),
+        ("0 1 2 1e308 0 0 0 1\n", r"a position holds 1e\+308, which is beyond 1e\+08 m"),
+        ("1e300 1 2 3 0 0 0 1\n", r"a timestamp holds 1e\+300"),
         ("nan 1 2 3 0 0 0 1\n", "timestamp is not finite"),
         ("2 1 2 3 0 0 0 1\n1 1 2 3 0 0 0 1\n", "not sorted: pose 1 at 1 follows one at 2"),
         (
@@ -223,6 +225,8 @@ def test_no_pair_at_all_is_an_error_whatever_share_is_asked_for(make_task):
         (Trajectory(np.zeros((0, 4, 4))), r"\(n, 4, 4\)"),
         (Trajectory(np.zeros((2, 3, 4))), r"\(n, 4, 4\)"),
         (Trajectory(np.full((2, 4, 4), np.nan)), "pose 0 is not finite"),
+        (Trajectory(straight(2).poses + np.eye(4)[0][:, None] * [0, 0, 0, 1e300]), "a position"),
+        (straight(2, [0, 1e300]), "a timestamp holds"),
         (Trajectory(np.diag([1.0, 1, -1, 1])[None].repeat(2, 0)), "reflection"),
         (Trajectory(straight(2).poses, np.zeros(3)), "3 timestamps for 2"),
         ("forward", "str"),

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_seg.overlaps import VOID, Counts, LabelPairs, Vector
+from rpx_core.errors import MetricError
+from rpx_seg.overlaps import MAX_LABELS, VOID, Counts, LabelPairs, Vector
 
 Flags = NDArray[np.bool_]
 
@@ -47,7 +48,8 @@ class Confusion:
 def tabulate(pairs: LabelPairs, classes: Collection[int] = ()) -> Confusion:
     """The confusion matrix of counted label pairs, which may repeat; -1 is void or no answer.
 
-    Rows and columns are the classes that occur, and those in `classes`.
+    Rows and columns are the classes that occur, and those in `classes`; raises MetricError for
+    more than a table can have.
     """
     judged = pairs.first != VOID
     truth, prediction, pixels = (
@@ -56,6 +58,11 @@ def tabulate(pairs: LabelPairs, classes: Collection[int] = ()) -> Confusion:
     answered = prediction != VOID
     listed = np.array(sorted(classes), np.int64)
     ids = np.unique(np.concatenate([truth, prediction[answered], listed]))
+    if ids.size > MAX_LABELS:
+        raise MetricError(
+            f"{ids.size:,} classes occur; at most {MAX_LABELS:,} can be tabulated",
+            hint="are these class maps, or instance ids, depths, colours?",
+        )
     rows = np.searchsorted(ids, truth)
     matrix, abstained = np.zeros((ids.size, ids.size), np.int64), np.zeros(ids.size, np.int64)
     columns = np.searchsorted(ids, prediction[answered])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files, quote
+from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_core.records import Record
 from rpx_seg.types import LabelMap
 
@@ -131,6 +132,9 @@ def _read_box(entry: object, where: str) -> Box:
     )
     if len(numbers) != 4 or not isinstance(corners, list) or len(corners) != 4:
         raise ManifestError(f"{where}: bbox must be four finite numbers x0, y0, x1, y1")
+    absurd = find_absurd(numbers, PIXELS)
+    if absurd is not None:
+        raise ManifestError(f"{where}: bbox {absurd}", hint="boxes are pixels of the image")
     if not isinstance(label, str | None):
         raise ManifestError(f"{where}: label must be a text")
     if isinstance(instance, bool) or not isinstance(instance, int | None):

@@ -14,18 +14,35 @@ from rpx_core.images import decode_depth
 from rpx_core.records import Record
 from rpx_core.warp import is_measured
 from rpx_seg.mask_files import Encoding, decode_mask
-from rpx_seg.overlaps import VOID
+from rpx_seg.overlaps import MAX_LABELS, VOID
 from rpx_seg.resize import resize_labels
 from rpx_seg.types import LabelMap
 
 Resize = Literal["error", "nearest"]
 """What is done to a prediction of another size than the image."""
 
+_NOT_LABELS = "a label map holds one id for each class or object; is this a depth map or a picture?"
+
 
 def load_mask(record: Record, key: str, files: Files, encoding: Encoding = "ids") -> LabelMap:
     """The label map that a record lists under this key."""
     name = listed(record, key)
-    return decode_mask(files.read(name), name=name, encoding=encoding)
+    mask = decode_mask(files.read(name), name=name, encoding=encoding)
+    excess = find_excess(mask)
+    if excess is not None:
+        raise ManifestError(f"{name}: {excess}", hint=_NOT_LABELS)
+    return mask
+
+
+def find_excess(mask: LabelMap) -> str | None:
+    """What is wrong with a map of more labels than can be compared, if it is one."""
+    # The span is known at once, and in nearly every map it is small.
+    if mask.size == 0 or int(mask.max()) - int(mask.min()) < MAX_LABELS:
+        return None
+    found = np.unique(mask).size
+    return (
+        f"holds {found:,} labels; at most {MAX_LABELS:,} are read" if found > MAX_LABELS else None
+    )
 
 
 def load_depth(record: Record, files: Files) -> NDArray[np.float32] | None:
@@ -76,6 +93,9 @@ def check_mask(mask: Any, sample: Sample, shape: tuple[int, ...], resize: Resize
         hint = "resize in the model or adapter, or --set options.resize='\"nearest\"'"
     if problem is not None:
         raise ModelError(f"sample {sample.id}: the predicted mask {problem}", hint=hint)
+    excess = find_excess(mask)
+    if excess is not None:
+        raise ModelError(f"sample {sample.id}: the predicted mask {excess}", hint=_NOT_LABELS)
     own: LabelMap = np.array(mask, dtype=np.int32, order="C", copy=True, subok=False)
     return np.ascontiguousarray(resize_labels(own, (shape[0], shape[1])), dtype=np.int32)
 

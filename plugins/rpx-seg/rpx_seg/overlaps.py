@@ -17,6 +17,9 @@ Vector = NDArray[np.float64]
 VOID = -1
 """Label of truth pixels that nothing is judged by, and of predicted ones without an answer."""
 
+MAX_LABELS = 4096
+"""Labels of one map, or classes of a dataset: tables of pairs of them have that many squared."""
+
 _DENSE_BINS = 1 << 18
 _FEW = 1 << 9
 """Labels in a range this small need no numbering; two such maps fit the dense bins."""

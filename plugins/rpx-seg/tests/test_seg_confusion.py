@@ -5,10 +5,11 @@ import pytest
 from pydantic import ValidationError
 
 from rpx_core.contracts import Sample
+from rpx_core.errors import MetricError
 from rpx_core.state import fold
 from rpx_seg import confusion
 from rpx_seg.metrics.semantic import SemanticIou, SemanticIouOptions
-from rpx_seg.overlaps import count_pairs
+from rpx_seg.overlaps import MAX_LABELS, count_pairs
 from rpx_seg.types import SemanticGroundTruth, SemanticPrediction
 
 PLAIN = SemanticIou(SemanticIouOptions())
@@ -159,3 +160,11 @@ def test_image_of_void_alone_is_undefined():
 def test_impossible_options_are_refused(options):
     with pytest.raises(ValidationError):
         SemanticIouOptions(**options)
+
+
+def test_instance_ids_taken_for_classes_take_no_memory():
+    # One image holds few of them; a whole dataset, a table of gigabytes.
+    images = [(np.arange(3000) + 3000 * n, np.arange(3000) + 3000 * n) for n in range(2)]
+    assert values(images[0])["miou"] == 1
+    with pytest.raises(MetricError, match=f"6,000 classes occur; at most {MAX_LABELS:,}"):
+        values(*images)

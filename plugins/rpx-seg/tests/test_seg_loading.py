@@ -73,6 +73,7 @@ def test_packed_colours_are_ids_only_when_asked_for(folder):
         ("text.png", b"not an image", "not an image"),
         ("cut.png", encode_png(IDS.astype(np.uint16))[:40], "cut.png"),
         ("empty.png", b"", "empty.png"),
+        ("depth.npy", encode_npy(np.arange(4097).reshape(17, 241)), "holds 4,097 labels"),
         ("large.png", encode_png(np.zeros((4, 6), np.uint16)), "is 4x6, but rgb rgb.png is 2x3"),
     ],
 )
@@ -174,6 +175,7 @@ def test_tight_boxes_are_half_open():
         ([{"bbox": [0, 0, 1, "2"]}], "four finite numbers"),
         ([{"bbox": [0, 0, 1, 1, 1]}], "four finite numbers"),
         ([{"bbox": [0, 0, 1, True]}], "four finite numbers"),
+        ([{"bbox": [0, 0, 1, 1e308]}], r"bbox holds 1e\+308"),
         ([{"bbox": [0, 0, 1, 1], "label": 3}], "label must be a text"),
         ([{"bbox": [0, 0, 1, 1], "id": "1"}], "id must be the whole number"),
     ],

@@ -324,3 +324,15 @@ def test_boundary_of_a_prediction_is_thin():
     boundary = task.boundary(SegmentationPrediction(MASK), sample)
     assert boundary.tolist() == [[True, True, True], [False, True, False]]
     assert semantic().boundary(SemanticPrediction(MASK), sample).tolist() == boundary.tolist()
+
+
+@pytest.mark.parametrize("make", [instance, semantic])
+def test_a_prediction_of_more_labels_than_can_be_compared_is_refused(make):
+    picture = np.arange(4097).reshape(17, 241)
+    truth = np.zeros(picture.shape, np.int32)
+    kind = SegmentationGroundTruth if make is instance else SemanticGroundTruth
+    asked = Sample("s1", rgb=np.zeros((17, 241, 3), np.uint8), ground_truth=kind(truth))
+    with pytest.raises(ModelError, match=r"sample s1: .*holds 4,097 labels") as caught:
+        make().validate(picture, asked)
+    assert "one id for each" in caught.value.hint
+    make().validate(picture % 4096, asked)

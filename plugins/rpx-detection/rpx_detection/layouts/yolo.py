@@ -20,6 +20,9 @@ from rpx_detection.yolo_lines import parse_lines
 
 Record = dict[str, Any]
 
+_NAMES = re.compile(r"^names:", re.MULTILINE)
+_ENTRY = re.compile(r"(?:-|(\d{1,9}):)(.*)")
+
 
 class YoloOptions(BaseModel):
     """`root` holds `images` and `labels`, each maybe with a folder per `split`.
@@ -124,11 +127,13 @@ def _read_names(root: Path) -> tuple[str, ...]:
 
 def _names_of_yaml(text: str, path: Path) -> tuple[str, ...]:
     """The names in one of the three forms that YOLO files have: [a, b], - a, 0: a."""
-    inline = re.search(r"^names:\s*\[(.*?)\]", text, re.MULTILINE | re.DOTALL)
-    if inline:
-        return tuple(_unquote(word) for word in inline[1].split(",") if word.strip())
-    block = re.search(r"^names:\s*(?:#.*)?\n((?:(?:[ \t]+|-).*\n?|[ \t]*\n)+)", text, re.MULTILINE)
-    entries = re.findall(r"^\s*(?:-|(\d+):)\s*(.+?)\s*$", block[1] if block else "", re.MULTILINE)
+    found = _NAMES.search(text)
+    after = text[found.end() :].lstrip() if found else ""
+    if after.startswith("["):
+        inside, closed, _ = after[1:].partition("]")
+        entries = [("", word) for word in inside.split(",") if word.strip()] if closed else []
+    else:
+        entries = _block_entries(text[found.end() :] if found else "")
     numbers = [int(number) for number, _ in entries if number]
     if not entries or numbers not in ([], list(range(len(entries)))):
         raise ManifestError(
@@ -138,8 +143,22 @@ def _names_of_yaml(text: str, path: Path) -> tuple[str, ...]:
     return tuple(_unquote(name) for _, name in entries)
 
 
+def _block_entries(text: str) -> list[tuple[str, str]]:
+    """Number (empty behind a dash) and name of each entry of an indented list after its key."""
+    first, *lines = text.split("\n")
+    entries = []
+    # Line by line, and not by one pattern: a long file of blanks took time quadratic in it.
+    for line in lines if not first.strip() or first.lstrip().startswith("#") else ():
+        if line.strip() and not line.startswith((" ", "\t", "-")):
+            break
+        entry = _ENTRY.match(line.strip())
+        if entry and entry[2].strip():
+            entries.append((entry[1] or "", entry[2].strip()))
+    return entries
+
+
 def _unquote(word: str) -> str:
     """A plain or quoted word, without the comment behind it."""
     word = word.strip()
     quoted = re.match(r"""(['"])(.*?)\1""", word)
-    return quoted[2] if quoted else re.sub(r"\s+#.*", "", word)
+    return quoted[2] if quoted else re.split(r"\s#", word, maxsplit=1)[0].rstrip()

@@ -14,7 +14,7 @@ from rpx_core.outputs import share
 from rpx_core.ranking.criteria import reaches
 from rpx_core.state import Sum
 from rpx_detection.boxes import pairwise_iou
-from rpx_detection.evidence import check_lengths
+from rpx_detection.evidence import as_text, check_lengths
 from rpx_detection.types import DetectionGroundTruth, DetectionPrediction
 
 IOU = 0.5
@@ -89,8 +89,9 @@ def count_hits(truth: DetectionGroundTruth, prediction: DetectionPrediction) -> 
         np.asarray(prediction.boxes, np.float64).reshape(-1, 4),
         np.asarray(truth.boxes, np.float64).reshape(-1, 4),
     )
-    same = [[label == other for other in truth.labels] for label in prediction.labels]
-    overlaps[~np.array(same, np.bool_).reshape(overlaps.shape)] = 0.0
+    _, codes = np.unique(as_text([*prediction.labels, *truth.labels]), return_inverse=True)
+    found, wanted = np.split(codes, [len(prediction.labels)])
+    overlaps[found[:, None] != wanted[None]] = 0.0
     hits = 0
     for row in np.argsort(-np.asarray(prediction.scores), kind="stable"):
         best = int(np.argmax(overlaps[row])) if overlaps.shape[1] else 0

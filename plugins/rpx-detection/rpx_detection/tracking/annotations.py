@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from rpx_core.errors import ManifestError, RPXError, kind_of
 from rpx_core.files import quote
+from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_detection.annotations import ENTRY_KEYS
+from rpx_detection.boxes import MAX_OBJECTS
 from rpx_detection.tracking.types import Detections, Tracklet, TrackletGroundTruth
 
 KEYS = (*ENTRY_KEYS, "box", "score")
@@ -121,6 +123,8 @@ def check_unique(tracks: Sequence[Tracklet], origin: Origin) -> None:
 def _list_objects(items: object, origin: Origin) -> Sequence[Mapping[str, Any]]:
     if not isinstance(items, list | tuple):
         raise origin.fail(f"is {kind_of(items)}; a list of objects was expected")
+    if len(items) > MAX_OBJECTS:
+        raise origin.fail(f"holds {len(items):,} boxes; at most {MAX_OBJECTS:,} are taken")
     for place, item in enumerate(items):
         if not isinstance(item, Mapping):
             raise origin.part("entry", place).fail(
@@ -189,6 +193,9 @@ def _read_box(item: Mapping[str, Any], origin: Origin) -> NDArray[np.float64]:
     box = box.reshape(1, 4)
     if not np.isfinite(box).all():
         raise origin.fail(f"the box {shown} is not finite")
+    absurd = find_absurd(box, PIXELS)
+    if absurd is not None:
+        raise origin.fail(f"the box {absurd}", "boxes are pixels of the image")
     if (box[:, 2:] < box[:, :2]).any():
         raise origin.fail(f"the box {shown} ends before it begins", _CORNERS)
     return box

@@ -18,6 +18,8 @@ import numpy as np
 from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files, quote
+from rpx_core.magnitudes import PIXELS, find_absurd
+from rpx_detection.boxes import MAX_OBJECTS
 from rpx_detection.tracking.annotations import Origin, check_unique
 from rpx_detection.tracking.clip import Floats, Ints
 from rpx_detection.tracking.types import Detections, Tracklet, TrackletGroundTruth
@@ -40,6 +42,8 @@ CLASSES = (
 """Classes of the ground truth, numbered from 1."""
 
 _FIRST_PIXEL = 1.0
+_EXACT = 2.0**53
+"""Up to here every whole number is a float."""
 _KEPT_FILES = 4
 
 
@@ -115,12 +119,15 @@ def truth_of_frame(rows: MotRows, frame: int, distractors: Collection[int]) -> T
     """
     lines = rows.of_frame(frame)
     origin = Origin(f"{rows.name}, frame {frame}")
+    boxes = rows.box[lines]
+    if len(boxes) > MAX_OBJECTS:
+        raise origin.fail(f"holds {len(boxes):,} boxes; at most {MAX_OBJECTS:,} are read")
     tracks: list[Tracklet] = []
     excusing: list[Tracklet] = []
     others: list[Tracklet] = []
     for identity, box, confidence, category in zip(
         rows.identity[lines].tolist(),
-        rows.box[lines],
+        boxes,
         rows.confidence[lines].tolist(),
         rows.category[lines].tolist(),
         strict=True,
@@ -192,6 +199,11 @@ def _parse_numbers(data: bytes, name: str) -> Floats:
         )
     if not np.isfinite(table).all():
         raise _bad_line(text, delimiter, name)
+    absurd = find_absurd(table[:, 2:6], PIXELS)
+    if absurd is not None:
+        raise ManifestError(f"{name}: a box {absurd}")
+    if (np.abs(table) > _EXACT).any():
+        raise ManifestError(f"{name}: holds numbers beyond 2^53, which are no ids or frames")
     return table
 
 

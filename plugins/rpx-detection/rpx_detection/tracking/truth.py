@@ -11,6 +11,7 @@ from rpx_core.errors import ManifestError
 from rpx_core.files import Files
 from rpx_core.images import decode_labels
 from rpx_core.records import Record
+from rpx_detection.boxes import MAX_OBJECTS
 from rpx_detection.tracking.annotations import Origin, read_detections, read_truth
 from rpx_detection.tracking.clip import Ints
 from rpx_detection.tracking.mot import MotReader, detections_of_frame, truth_of_frame
@@ -35,7 +36,7 @@ def load_truth(
     mask = record.assets.get("mask")
     if isinstance(mask, str):
         instances = decode_labels(files.read(mask), name=mask)
-        return TrackletGroundTruth(find_instances(instances.astype(np.int64)))
+        return TrackletGroundTruth(find_instances(instances.astype(np.int64), mask))
     raise ManifestError(
         f"sample {record.id}: lists no ground truth to track",
         hint="give each frame `boxes` with a `track_id` each, `tracks`, or a `mask` of instances",
@@ -52,15 +53,23 @@ def load_detections(record: Record, files: Files, reader: MotReader) -> Detectio
     return read_detections(*_list_of(value, record, "detections", files))
 
 
-def find_instances(mask: Ints) -> list[Tracklet]:
-    """The tight box of every instance in a mask (H, W) of ids, 0 being the background."""
+def find_instances(mask: Ints, name: str) -> list[Tracklet]:
+    """The tight box of every instance in a mask (H, W) of ids, 0 being the background.
+
+    Raises ManifestError, naming the mask, for more than an image may hold.
+    """
     rows, columns = np.nonzero(mask)
     names, place = np.unique(mask[rows, columns], return_inverse=True)
+    if names.size > MAX_OBJECTS:
+        raise ManifestError(
+            f"{name}: holds {names.size:,} instances; at most {MAX_OBJECTS:,} are read",
+            hint="a mask holds one id for each object; is this a depth map or a picture?",
+        )
     tracks = []
-    for number, name in enumerate(names.tolist()):
+    for number, instance in enumerate(names.tolist()):
         y, x = rows[place == number], columns[place == number]
         box = np.array([[x.min(), y.min(), x.max() + 1, y.max() + 1]], np.float64)
-        tracks.append(Tracklet(str(name), box))
+        tracks.append(Tracklet(str(instance), box))
     return tracks
 
 

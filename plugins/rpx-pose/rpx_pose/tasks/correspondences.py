@@ -11,6 +11,7 @@ from rpx_core.arrays import load_array, load_arrays
 from rpx_core.contracts import Sample
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
+from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_core.records import Record
 from rpx_pose.homography import transfer
 from rpx_pose.types import KeypointCorrespondenceGroundTruth
@@ -89,6 +90,11 @@ def _points(array: NDArray[Any], where: str) -> Floats:
         return np.zeros((0, 2))
     if points.ndim != 2 or points.shape[1] != 2:
         raise ManifestError(f"{where}: points have shape {points.shape}; (n, 2), x and y, expected")
+    absurd = find_absurd(points, PIXELS)
+    if absurd is not None:
+        raise ManifestError(
+            f"{where}: one of the points {absurd}", hint="points are pixels of the images"
+        )
     return points
 
 

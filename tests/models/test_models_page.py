@@ -1,0 +1,29 @@
+"""The code of the page on models runs as it stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.workshop import Workshop
+
+PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def test_models_from_python(
+    workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (snippet,) = SNIPPETS
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    for kind in ("dpt", "mask2former"):
+        (weights / kind).symlink_to(workshop.checkpoint(kind), target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    # No GPU is promised here.
+    exec(compile(snippet.replace("cuda:0", "cpu"), str(PAGE), "exec"), names)
+    for name in ("depth", "masks"):
+        names[name].setup()  # type: ignore[attr-defined]  # what the page makes
