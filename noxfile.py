@@ -58,7 +58,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Type-check core and every plugin with mypy, strict."""
-    session.install(*editable("[all]"), *group("types"))
+    session.install(*editable("[all]"), *group("types", "test"))
     session.run("mypy", *session.posargs)
 
 

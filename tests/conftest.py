@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,19 +27,11 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalHub]:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def toy_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """A host that knows the toy plugin."""
     with TOYS.installed(tmp_path_factory.mktemp("toys") / "site") as host:
         yield host
-
-
-@pytest.fixture
-def no_toys(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the toy plugins that other tests of this process have installed for the session."""
-    ours = tmp_path_factory.getbasetemp()
-    kept = [place for place in sys.path if not Path(place).is_relative_to(ours)]
-    monkeypatch.setattr(sys, "path", kept)
 
 
 @pytest.fixture
@@ -59,7 +50,7 @@ def lab(tmp_path: Path) -> Lab:
     return made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stack_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """A host that knows the toy tasks of a stack."""
     with STACK_TOYS.installed(tmp_path_factory.mktemp("stack") / "site") as host:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -99,10 +100,16 @@ def check_options(words: list[str]) -> None:
         found = command.get_command(click.Context(command), words[0])
         assert found is not None, f"no command {words[0]}"
         command, words = found, words[1:]
-    for parameter in command.params:
-        if isinstance(parameter.type, click.Path):
-            parameter.type = click.STRING
-    command.make_context(command.name, words)
+    parsed = copy.copy(command)
+    parsed.params = [_without_path(parameter) for parameter in command.params]
+    parsed.make_context(command.name, words)
+
+
+def _without_path(parameter: click.Parameter) -> click.Parameter:
+    parsed = copy.copy(parameter)
+    if isinstance(parameter.type, click.Path):
+        parsed.type = click.STRING
+    return parsed
 
 
 def test_the_readme_installs_and_tests_with_one_command_each() -> None:

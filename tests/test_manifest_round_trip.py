@@ -81,7 +81,6 @@ def host() -> Host:
     return Host.discover()
 
 
-@pytest.mark.usefixtures("no_toys")
 def test_every_installed_task_is_tried(host: Host) -> None:
     assert {offer.spec.name for offer in host.offers("task").values()} == set(ANSWERS)
 

@@ -18,8 +18,6 @@ from rpx_core.skeletons.catalogue import KINDS
 from rpx_core.skeletons.writer import LONGEST_NAME, write_skeleton
 from tests.toys.site import importable
 
-pytestmark = pytest.mark.usefixtures("no_toys")
-
 EVERY = [(kind, task) for kind, one in KINDS.items() for task in one.tasks or (None,)]
 IDS = [f"{kind}-{task}" if task else kind for kind, task in EVERY]
 

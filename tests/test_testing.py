@@ -15,8 +15,6 @@ from rpx_core.resolution import resolve
 from rpx_core.testing import ConformanceError, conformance
 from tests.toys.site import ToySite, importable
 
-pytestmark = pytest.mark.usefixtures("no_toys")
-
 MODEL = '''
 from rpx_core.hookspecs import hookimpl
 from rpx_core.specs import ModelSpec

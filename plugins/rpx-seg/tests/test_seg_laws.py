@@ -164,7 +164,7 @@ def test_losing_a_segment_never_helps(truth, lost):
             measure_all(metric, [(truth, fewer)], False),
             strict=True,
         ):
-            worse, better = laws.values_of(metric, after)[name], laws.values_of(metric, before)[name]
+            worse, better = (laws.values_of(metric, s)[name] for s in (after, before))
             assert worse == better is None or worse <= better
 
 
