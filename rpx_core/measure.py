@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, is_dataclass
+from functools import partial
 from typing import Any
 
 from rpx_core.contracts import Metric, Output, Undefined, Unit
 from rpx_core.errors import MetricError, PluginError, kind_of
 from rpx_core.guard import Guard, guarded
+from rpx_core.isolation import call_plugin
+from rpx_core.parts import Part
 from rpx_core.report import Failure, Measured
 from rpx_core.state import encode_state
 
@@ -30,27 +33,43 @@ class LabelledMetric:
         return Unit(self.metric.unit)
 
 
+def build_metric(part: Part) -> Metric:
+    """The metric of a part, checked; raises PluginError unless it has what every metric has."""
+    metric: Metric = part.build()
+    call_plugin(f"metric {part.name}", partial(check_metric, metric, part.name))
+    return metric
+
+
 def check_metric(metric: Any, owner: str) -> None:
     """Raise PluginError unless a metric has what every metric has."""
-    problem = None
-    if not isinstance(getattr(metric, "version", None), str):
-        problem = "its version is not a text"
-    elif getattr(metric, "unit", None) not in set(Unit):
-        problem = f"its unit is {metric.unit!r}; one of {', '.join(Unit)} was expected"
-    elif not is_dataclass(getattr(metric, "State", None)):
-        problem = "its State is no dataclass"
-    elif not isinstance(metric.outputs, Mapping) or not metric.outputs:
-        problem = "its outputs are not a mapping of names to Output"
-    else:
-        for name, output in metric.outputs.items():
-            if not isinstance(name, str) or not isinstance(output, Output):
-                problem = f"its output {name!r} is a {type(output).__name__}, not an Output"
-            elif output.headline not in output.aggregates:
-                problem = f"its output {name!r} has no aggregate {output.headline!r}, its headline"
-    if problem:
+    problem = _problem(metric)
+    if problem is not None:
         raise PluginError(
             f"metric {owner}: {problem}", hint="the author of the plugin must mend it"
         )
+
+
+def _problem(metric: Any) -> str | None:
+    if not isinstance(getattr(metric, "version", None), str):
+        return "its version is not a text"
+    unit = getattr(metric, "unit", None)
+    if unit not in set(Unit):
+        return f"its unit is {unit!r}; one of {', '.join(Unit)} was expected"
+    if not is_dataclass(getattr(metric, "State", None)):
+        return "its State is no dataclass"
+    outputs = getattr(metric, "outputs", None)
+    if not isinstance(outputs, Mapping) or not outputs:
+        return "its outputs are not a mapping of names to Output"
+    return _problem_of_outputs(outputs)
+
+
+def _problem_of_outputs(outputs: Mapping[Any, Any]) -> str | None:
+    for name, output in outputs.items():
+        if not isinstance(name, str) or not isinstance(output, Output):
+            return f"its output {name!r} is {kind_of(output)}, not an Output"
+        if output.headline not in output.aggregates:
+            return f"its output {name!r} has no aggregate {output.headline!r}, its headline"
+    return None
 
 
 @dataclass
@@ -122,15 +141,6 @@ def evaluate(metric: Metric, label: str, state: Any) -> Measured:
             number = None
         values[name] = number
     return Measured(values=values, infinite=tuple(infinite), reasons=reasons)
-
-
-def outputs_of(metrics: Mapping[str, Metric]) -> dict[tuple[str, str], Output]:
-    """Every output by (label, name), in declared order."""
-    return {
-        (label, name): output
-        for label, metric in metrics.items()
-        for name, output in metric.outputs.items()
-    }
 
 
 def _is_infinitely_good(number: float, output: Output) -> bool:

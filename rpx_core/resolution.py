@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from rpx_core.config import Named, RunConfig
 from rpx_core.contracts import Metric, Task
 from rpx_core.errors import ConfigError, PluginError, first_few
 from rpx_core.host import Host
-from rpx_core.isolation import call_plugin
-from rpx_core.measure import check_metric
+from rpx_core.measure import build_metric
 from rpx_core.models import ModelPart, check_task, require_extra, resolve_model
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
@@ -52,10 +50,7 @@ def resolve(
     parts = _metric_parts(host, offer, config)
     model = model or resolve_model(host, offer, config.model, config.adapter)
     _check_alignment(offer, config)
-    metrics: dict[str, Metric] = {label: part.build() for label, part in parts.items()}
-    for label, metric in metrics.items():
-        name = parts[label].name
-        call_plugin(f"metric {name}", partial(check_metric, metric, name))
+    metrics = {label: build_metric(part) for label, part in parts.items()}
     primary = (
         _named_primary(config.primary, metrics)
         if config.primary is not None

@@ -19,6 +19,7 @@ from rpx_core.files import MEBIBYTE, quote, read_file
 from rpx_core.host import Host
 from rpx_core.identity import digest
 from rpx_core.journal import Journal, StoredRow
+from rpx_core.measure import build_metric
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
 from rpx_core.previews import find_pictures
@@ -78,7 +79,7 @@ def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
     for label, stored in record.inputs["metrics"].items():
         offer: Offer[Any] = host.find("metric", stored["name"], task=task)
         part: Part = resolve_stored(offer, stored, field_name=f"metrics.{label}.options")
-        metric: Metric = part.build()
+        metric = build_metric(part)
         if metric.version != stored["metric"]:
             raise ConfigError(
                 f"the run was measured with version {stored['metric']} of {offer.full_name}, "

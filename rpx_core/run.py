@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
@@ -12,45 +11,33 @@ from typing import Protocol
 
 from rpx_core.atomic import write_atomic
 from rpx_core.blocks import Block
-from rpx_core.contracts import Unit
 from rpx_core.errors import (
     ConfigError,
     ExitCode,
-    IncompleteRunError,
-    JournalError,
     PluginError,
-    first_few,
 )
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
 from rpx_core.freshness import check_unchanged
 from rpx_core.host import Host
 from rpx_core.isolation import call_plugin, load_target
-from rpx_core.journal import Journal, read_rows
+from rpx_core.lifecycle import (
+    Request,
+    announce_end,
+    announce_rows,
+    announce_start,
+    fold_run,
+    judge,
+    open_journal,
+    open_run,
+)
 from rpx_core.models import require_extra
-from rpx_core.plan import Plan, shard
+from rpx_core.plan import Plan
 from rpx_core.predictions import file_stem
 from rpx_core.profiling.child import Assignment, choose_works, profile_job
-from rpx_core.profiling.storage import NAME as PROFILE
 from rpx_core.profiling.storage import write_profile
 from rpx_core.progress import Progress, Silent
 from rpx_core.report import Failure, Report, Results
-from rpx_core.results import collect_from, write_record
-
-DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
-DERIVED = ("report", "previews")
-
-
-@dataclass(frozen=True)
-class Request:
-    """How to run a plan, beside the plan: none of it can change a number."""
-
-    shard: tuple[int, int] | None = None
-    fresh: bool = False
-    by: tuple[str, ...] = ()
-    reporters: tuple[str, ...] = DEFAULT_REPORTERS
-    profile: bool = False
-    """Also measure what the model costs, in a pass of its own after the evaluation."""
 
 
 @dataclass(frozen=True)
@@ -77,57 +64,24 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     go on; what was committed stays and the next call continues there.
     """
     directory = plan.directory
-    if request.fresh and request.shard:
-        raise ConfigError(
-            "--fresh would delete what the other shards of this run have done",
-            hint="run it once without --shard, or remove the run directory yourself",
-        )
     # A model that lives in this process has no identity: nothing says that it is still the same.
-    if request.fresh or plan.job.model.kind == "object":
-        clear_run(directory)
-    write_record(directory, plan.record)
-    # Also of a shard without work: merging is copying this folder.
-    (directory / "journal").mkdir(exist_ok=True)
+    mine = open_run(plan, request, forget=plan.job.model.kind == "object")
     renderers = {name: load_reporter(host, name) for name in request.reporters}
-    names = list(plan.samples)
-    mine = shard(names, *request.shard) if request.shard else names
-    with Journal(directory / "journal", plan.record.identity, plan.samples) as journal:
+    with open_journal(plan) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
         kept = [journal.blocks[name] for name in mine if name in closed]
         check_unchanged(plan.manifest.files, directory / "journal", kept)
     todo = [name for name in mine if name not in closed or _lacks_predictions(plan, name)]
-    # Observers get copies: the mappings inside a frozen record could still be changed.
-    host.notify("rpx_run_started", record=plan.record.model_copy(deep=True))
+    announce_start(host, plan)
     if todo:
         with chdir(Path.cwd()):  # whatever a model does to it
             _execute(plan, host, todo, mine, progress or Silent())
     problems = _profile(plan) if request.profile else ()
-    notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
-    with Journal(directory / "journal", plan.record.identity, plan.samples) as journal:
-        results = collect_from(journal, plan.record, plan.metrics, by=request.by, notes=notes)
-    _check_all_there(directory, mine, results)
-    results = _warn(results, problems)
+    results = _warn(fold_run(plan, request, mine), problems)
     written = write_reports(directory / "report", results, renderers)
-    if host.listens("rpx_run_finished"):
-        report = results.report.model_copy(deep=True)
-        host.notify("rpx_run_finished", record=report.run, report=report)
+    announce_end(host, results)
     done = sum(len(plan.samples[name]) for name in todo)
-    return Outcome(directory, results, written, _exit_code(plan, results), done)
-
-
-def _check_all_there(directory: Path, mine: Sequence[str], results: Results) -> None:
-    """Raise IncompleteRunError where sequences that were done are not in the journal any more.
-
-    Their numbers would be missing from a report that says nothing of it.
-    """
-    lost = [name for name in mine if name not in results.sequences]
-    if lost:
-        raise IncompleteRunError(
-            f"{directory / 'journal'} lacks {len(lost)} of the {len(mine)} sequences that were "
-            f"done: {first_few(lost, 3)}",
-            hint="it was removed or damaged while the run went on (by --fresh?); run the same "
-            "command again",
-        )
+    return Outcome(directory, results, written, judge(plan, results), done)
 
 
 def load_reporter(host: Host, name: str) -> Renderer:
@@ -191,11 +145,7 @@ class _Observer:
 
     def closed(self, block: Block) -> None:
         self._progress.advance(len(self._plan.samples[block.sequence]))
-        if self._host.listens("rpx_sample_scored"):
-            for row in read_rows(self._plan.directory / "journal", block):
-                if row.unit is Unit.SAMPLE:
-                    record = self._plan.record.model_copy(deep=True)
-                    self._host.notify("rpx_sample_scored", record=record, row=row)
+        announce_rows(self._host, self._plan, block)
 
 
 def _execute(
@@ -241,21 +191,6 @@ def _warn(results: Results, warnings: Sequence[str]) -> Results:
     return replace(results, report=more)
 
 
-def clear_run(directory: Path) -> None:
-    """Forget a run that may be folded again: its journal and all that derives from it."""
-    try:
-        for name in ("journal", "predictions", *DERIVED):
-            if (directory / name).exists():
-                shutil.rmtree(directory / name)
-        for name in ("run.json", PROFILE):
-            (directory / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise JournalError(
-            f"{error.filename or directory} cannot be removed: {error.strerror or error}",
-            hint="--fresh needs that; remove the run directory yourself",
-        ) from error
-
-
 def _lacks_predictions(plan: Plan, sequence: str) -> bool:
     """Whether predictions are to be saved and this sequence was done without that."""
     if not plan.config.execution.save_predictions:
@@ -264,10 +199,3 @@ def _lacks_predictions(plan: Plan, sequence: str) -> bool:
     files = (folder / f"{file_stem(name)}{suffix}" for name in plan.samples[sequence])
     # After a power failure a file may be there without its content.
     return not all(file.is_file() and file.stat().st_size for file in files)
-
-
-def _exit_code(plan: Plan, results: Results) -> ExitCode:
-    if results.problems:
-        return ExitCode.PLUGIN
-    too_many = results.report.status.failed > plan.config.execution.max_failed
-    return ExitCode.INCOMPLETE if too_many else ExitCode.OK

@@ -109,7 +109,7 @@ def test_what_a_metric_failed_on_is_tried_again(bench: Bench) -> None:
         ({"unit": "bogus"}, "unit is 'bogus'"),
         ({"State": int}, "State is no dataclass"),
         ({"outputs": []}, "outputs are not a mapping"),
-        ({"outputs": {"abs": 5}}, "output 'abs' is a int"),
+        ({"outputs": {"abs": 5}}, "output 'abs' is an int"),
     ],
 )
 def test_a_metric_without_what_metrics_have_is_refused_by_name(

@@ -13,7 +13,7 @@ import pytest
 
 from rpx_core import atomic, journal
 from rpx_core.errors import ExitCode, JournalError
-from rpx_core.run import DEFAULT_REPORTERS, Request
+from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
 from tests.toys.bench import Bench, facts
 from tests.toys.lab import Lab, read_report, toy_samples
 

@@ -128,6 +128,8 @@ def test_shards_are_partial_and_exit_0(shell: Shell, runs: tuple[str, str]) -> N
     outcome = shell.stack(*runs, "--shard", "1/2", "--output", "sharded")
     assert not outcome["status"]["complete"]
     assert shell.stack(*runs, "--shard", "2/2", "--output", "sharded")["status"]["complete"]
+    fresh = ("--shard", "1/2", "--fresh", "--output", "sharded")
+    assert "other shards" in shell.stack(*runs, *fresh, expect=2)["message"]
 
 
 def test_failed_samples_exit_3_unless_they_may_fail(shell: Shell) -> None:
@@ -141,7 +143,7 @@ def test_failed_samples_exit_3_unless_they_may_fail(shell: Shell) -> None:
 def test_mistakes_exit_2_with_one_paragraph(shell: Shell, runs: tuple[str, str]) -> None:
     error = shell.stack(runs[0], runs[0], expect=2)
     assert "are both runs of object_segmentation" in error["message"]
-    assert "rpx compare" in error["hint"]
+    assert "rpx report" in error["hint"]
     told = shell.rpx("stack", runs[0], "nowhere", expect=2).stderr
     assert "'nowhere' does not exist" in told
     assert "Traceback" not in told

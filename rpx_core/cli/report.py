@@ -50,8 +50,9 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
     Copy the `journal/` folders of shards together first: merging is copying files.
     """
     from rpx_core.cli.tables import tabulate_runs
+    from rpx_core.lifecycle import DEFAULT_REPORTERS
     from rpx_core.results import collect, read_record, stored_metrics
-    from rpx_core.run import DEFAULT_REPORTERS, load_reporter, write_reports
+    from rpx_core.run import load_reporter, write_reports
 
     host = state.discover()
     console = state.console()

@@ -35,7 +35,8 @@ Examples:
     "--predictions",
     required=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder with one file per sample, named by its id.",
+    help="Folder of prediction files: one per sample, named by its id, or a format of the task "
+    "that holds many (COCO results, MOTChallenge).",
 )
 @data_options
 @execution_options
@@ -51,8 +52,8 @@ def score(*, state: State, config: Path | None, predictions: Path, **flags: Any)
     from rpx_core.cli.progress import progress_bar
     from rpx_core.cli.summary import exit_code, outcome_document, print_outcome
     from rpx_core.documents import read_toml
+    from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
     from rpx_core.models import files_model
-    from rpx_core.run import DEFAULT_REPORTERS, Request
     from rpx_core.run import run as evaluate
     from rpx_core.session import Layers, make_plans
 

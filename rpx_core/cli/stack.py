@@ -55,7 +55,7 @@ def stack(*, state: State, runs: tuple[Path, ...], **flags: Any) -> int:
     from rpx_core.cli.summary import exit_code, outcome_document, print_outcome
     from rpx_core.config import build_config
     from rpx_core.distributions import check_requires
-    from rpx_core.run import DEFAULT_REPORTERS, Request
+    from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
     from rpx_core.stack.plan import make_stack_plan
     from rpx_core.stack.run import run_stack
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rpx_core.errors import PluginError, RPXError
+from rpx_core.errors import ConfigError, PluginError, RPXError, first_few
 from rpx_core.isolation import Breakdown, attempt
 
 
@@ -64,6 +64,17 @@ class Excuses:
         if check.basic:
             return None
         return self.skip.get(check.subject) or self.skip.get(check.subject.rpartition(" ")[2])
+
+    def refuse_idle(self, checks: Iterable[Check]) -> None:
+        """Raise ConfigError for an excuse of something that is not checked: it hides nothing."""
+        subjects = {check.subject for check in checks}
+        names = subjects | {subject.rpartition(" ")[2] for subject in subjects}
+        idle = sorted(set(self.skip) - names)
+        if idle:
+            raise ConfigError(
+                f"skip: nothing that is checked is called {first_few(idle, 3)}",
+                hint="leave the excuse out, or correct its name",
+            )
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,9 @@ def check_package(
     package: Package, settings: Settings = NOTHING_GIVEN, excuses: Excuses = NO_EXCUSES
 ) -> Conformance:
     """Perform every check of a package."""
-    return Conformance(package, list(perform(plan_checks(package, settings), excuses)))
+    checks = list(plan_checks(package, settings))
+    excuses.refuse_idle(checks)
+    return Conformance(package, list(perform(checks, excuses)))
 
 
 def check_options(target: str, owner: str) -> None:

@@ -9,6 +9,7 @@ import shutil
 import tarfile
 import unicodedata
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -87,14 +88,15 @@ def unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
     differ in case alone. Nothing is written outside `folder`, which is removed after a failure.
     """
     folder.mkdir(parents=True)
-    try:
-        _unpack(archive, folder, unpacking)
-    except (tarfile.TarError, EOFError, ValueError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise ManifestError(f"{unpacking.source}: is no sound tar: {error}", hint=_HINT) from error
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+    with ExitStack() as failure:
+        failure.callback(shutil.rmtree, folder, ignore_errors=True)
+        try:
+            _unpack(archive, folder, unpacking)
+        except (tarfile.TarError, EOFError, ValueError) as error:
+            raise ManifestError(
+                f"{unpacking.source}: is no sound tar: {error}", hint=_HINT
+            ) from error
+        failure.pop_all()
 
 
 def read_members(folder: Path) -> Members | None:

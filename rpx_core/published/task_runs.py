@@ -16,6 +16,7 @@ from rpx_core.errors import (
     TruthWithheldError,
 )
 from rpx_core.host import Host
+from rpx_core.lifecycle import Request
 from rpx_core.models import ModelPart
 from rpx_core.names import is_same_task
 from rpx_core.plan import Plan
@@ -34,7 +35,7 @@ from rpx_core.published.scoring import name_outputs
 from rpx_core.published.summaries import ReportFacts
 from rpx_core.published.tasks import Run, TaskRunConfig, name_model
 from rpx_core.report import FailedSample, Stage
-from rpx_core.run import Outcome, Request, run
+from rpx_core.run import Outcome, run
 from rpx_core.session import Layers, make_plans
 
 _ERRORS: dict[Stage, type[RPXError]] = {

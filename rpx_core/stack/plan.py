@@ -15,6 +15,7 @@ from rpx_core.errors import ConfigError, PluginError
 from rpx_core.host import Host
 from rpx_core.identity import digest, installed_inputs, run_name
 from rpx_core.manifest import Manifest
+from rpx_core.measure import build_metric
 from rpx_core.models import require_extra
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
@@ -66,6 +67,11 @@ class StackPlan:
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics by label."""
         return {label: use.metric for label, use in self.uses.items()}
+
+    @property
+    def samples(self) -> Mapping[str, Sequence[str]]:
+        """The ids of the samples, by sequence."""
+        return {name: [one.id for one in joined] for name, joined in self.sequences.items()}
 
     @property
     def primary(self) -> tuple[str, str]:
@@ -128,7 +134,7 @@ def _by_task(sources: Sequence[Source]) -> dict[str, Source]:
             raise ConfigError(
                 f"{other.directory} and {source.directory} are both runs of {source.name}; a "
                 "stack takes one run of each task",
-                hint="`rpx compare` holds two runs of one task against each other",
+                hint="`rpx report A B` shows two runs of one task beside each other",
             )
     return found
 
@@ -156,7 +162,7 @@ def _resolve_use(label: str, named: Named, host: Host, sources: Mapping[str, Sou
         )
     require_extra(offer)
     part = resolve_part(offer, named.options, field_name=f"metrics.{label}.options")
-    metric = part.build()
+    metric = build_metric(part)
     if Unit(metric.unit) is not Unit.STACK:
         raise PluginError(f"metric {offer.full_name} combines tasks, but its unit is {metric.unit}")
     return Use(part, metric, tasks)

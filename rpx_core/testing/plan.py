@@ -49,4 +49,6 @@ def plan(
     """Every check of a package, in order."""
     excuses = Excuses(allow_missing_extras, skip)
     settings = Settings(tuple(data), options)
-    return [PlannedCheck(check, excuses) for check in plan_checks(open_package(package), settings)]
+    checks = list(plan_checks(open_package(package), settings))
+    excuses.refuse_idle(checks)
+    return [PlannedCheck(check, excuses) for check in checks]

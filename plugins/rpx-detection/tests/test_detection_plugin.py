@@ -30,7 +30,6 @@ REAL = json.loads((Path(__file__).parent / "data" / "real_boxes.json").read_byte
 CHECKS = conformance(
     "rpx-detection",
     options={"detection-per-class": {"classes": ("mug", "ball")}},
-    skip={"mot-files": "needs a folder of MOT files; test_tracking_models.py has one"},
     allow_missing_extras=True,
 )
 RED, BLUE, TABLE = (204, 33, 28), (31, 69, 189), (150, 118, 88)

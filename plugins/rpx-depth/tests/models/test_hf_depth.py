@@ -15,7 +15,8 @@ import rpx_core as rpx
 from rpx_core.errors import AdapterError, ConfigError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.pretrained import Pretrained
-from rpx_core.run import DEFAULT_REPORTERS, Request, run
+from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
+from rpx_core.run import run
 from rpx_depth.models.hf import HfDepth, HfDepthOptions, load, read_depth
 from tests.commands import numbers
 from tests.commands import rpx as command

@@ -9,7 +9,7 @@ import pytest
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import ModelError
-from rpx_core.run import DEFAULT_REPORTERS, Request
+from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
 from rpx_detection.models.hf import load
 from rpx_detection.models.hf_options import HfDetectionOptions
 from rpx_detection.types import DetectionQuery, GroundingQuery

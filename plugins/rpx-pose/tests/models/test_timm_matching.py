@@ -12,7 +12,7 @@ import torch
 
 from rpx_core.errors import ConfigError, DownloadError, ModelError
 from rpx_core.inference.devices import place
-from rpx_core.run import DEFAULT_REPORTERS, Request
+from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
 from rpx_pose.models.timm_backbone import Backbone
 from rpx_pose.models.timm_dense import TimmOptions, load
 from tests.workshop import Workshop, runtime

@@ -13,7 +13,7 @@ import rpx_core as rpx
 from rpx_core.errors import AdapterError, ConfigError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.pretrained import Pretrained
-from rpx_core.run import DEFAULT_REPORTERS, Request
+from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
 from rpx_seg.models.hf import load
 from rpx_seg.models.hf_instances import HfInstances
 from rpx_seg.models.hf_networks import HfSegmentationOptions
