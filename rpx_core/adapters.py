@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError, ModelError, first_few, kind_of
+from rpx_core.errors import AdapterError, ConfigError, ModelError, first_few, kind_of
 
 
 def image_size(sample: Sample) -> tuple[int, int]:
@@ -27,6 +28,16 @@ def image_copy(sample: Sample) -> NDArray[np.uint8]:
     if sample.rgb is None:
         raise AdapterError(f"sample {sample.id}: has no image")
     return np.array(sample.rgb)
+
+
+def check_function(function: Any) -> Any:
+    """A function or an object to call; raises ConfigError for a class or anything else."""
+    if inspect.isclass(function):
+        name = function.__name__
+        raise ConfigError(f"{name} is a class", hint=f"pass an object of it: {name}()")
+    if not callable(function):
+        raise ConfigError(f"a function was expected, not {kind_of(function)}")
+    return function
 
 
 def function_name(function: Callable[..., Any]) -> str:

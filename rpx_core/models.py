@@ -229,9 +229,17 @@ def _function_model(
     )
 
 
+def set_up(model: Model) -> None:
+    """Let a model load what it needs; one without `setup()` needs nothing."""
+    setup = getattr(model, "setup", None)
+    if callable(setup):
+        setup()
+
+
 def _wrap(value: Any, adapter: Part, runtime: Runtime) -> Any:
-    if inspect.isclass(value) and hasattr(value, "predict"):
-        return value()
+    if inspect.isclass(value):
+        # A class stands for what it makes without arguments: a model, or something to call.
+        value = value()
     return (
         value
         if hasattr(value, "predict")

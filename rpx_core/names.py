@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -80,9 +81,10 @@ def _choose_full(request: Request, offers: Offers, plugins: Sequence[Plugin]) ->
     installed = sorted({plugin.distribution for plugin in plugins})
     if distribution not in installed:
         close = _close(distribution, installed)
+        # Never a pip command for a name from anywhere: it may be somebody's trap.
         raise ConfigError(
             f"{request}: no plugin distribution {distribution!r} is installed{close}",
-            hint=f"pip install {distribution}, or `rpx list plugins` for what is installed",
+            hint=_about_path(request) or "`rpx list plugins` shows what is installed",
         )
     own = [offer.full_name for offer in offers.values() if offer.distribution == distribution]
     raise ConfigError(
@@ -146,8 +148,21 @@ def _refuse_unknown(request: Request, offers: Offers, plugins: Sequence[Plugin])
     raise ConfigError(
         f"no {request.kind} is named {request.name!r}{_close(request.name, known)}"
         + (f"; {suspects}" if suspects else ""),
-        hint=DOCTOR if suspects else f"`rpx list {request.kind}s` shows what is installed",
+        hint=_about_path(request)
+        or (DOCTOR if suspects else f"`rpx list {request.kind}s` shows what is installed"),
     )
+
+
+def _about_path(request: Request) -> str | None:
+    """What to write where the name is that of a file or folder."""
+    path = Path(request.name).expanduser()
+    if not path.exists():
+        return None
+    if request.kind == "model":
+        return f"a checkpoint is hf:{request.name}" if path.is_dir() else f"{request.name}:FUNCTION"
+    if request.kind == "dataset":
+        return "name a manifest (.json, .jsonl); `rpx data index` writes one for a folder"
+    return None
 
 
 def _broken(plugins: Sequence[Plugin]) -> list[Plugin]:

@@ -25,7 +25,7 @@ from rpx_core.interrupts import is_interrupt
 from rpx_core.isolation import error_text
 from rpx_core.journal import JournalWriter
 from rpx_core.measure import LabelledMetric
-from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked
+from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked, set_up
 from rpx_core.parts import Part
 from rpx_core.predictions import file_stem
 from rpx_core.previews import WorstKeeper
@@ -133,7 +133,7 @@ class Worker:
         """The model, ready to predict, and what it says of itself."""
         try:
             model = build_model(self._job.model, self._task, self._runtime)
-            model.setup()
+            set_up(model)
             self._whole_sequence = getattr(model, "batch", None) == "sequence"
             return model, describe(model)
         except RPXError:

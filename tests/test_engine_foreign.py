@@ -210,3 +210,14 @@ def test_closed_streams_do_not_matter() -> None:
 
 def test_nothing_of_a_run_depends_on_when_it_is_run(bench: Bench) -> None:
     assert facts(bench.run(QUIET, runs="a").report) == facts(bench.run(QUIET, runs="b").report)
+
+
+@pytest.mark.parametrize("name", ["Called", "Bare"])
+def test_a_class_stands_for_what_it_makes_and_needs_no_setup(bench: Bench, name: str) -> None:
+    (bench.folder / "classes.py").write_text(
+        "class Called:\n    def __call__(self, name):\n        return 1.0\n\n"
+        "class Bare:\n    task = 'toy_level'\n\n"
+        "    def predict(self, batch):\n        return [1.0 for _ in batch]\n"
+    )
+    outcome = bench.run(model=f"{bench.folder / 'classes.py'}:{name}")
+    assert outcome.exit_code == ExitCode.OK

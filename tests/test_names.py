@@ -126,3 +126,25 @@ def test_a_task_of_ours_that_is_not_installed_is_named_with_its_package():
     with pytest.raises(ConfigError, match="comes with rpx-detection") as caught:
         choose(request, offers("a/object_segmentation"), [plugin("a")])
     assert caught.value.hint == "pip install rpx-detection"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "says"),
+    [
+        ("model", "net/weights", "a checkpoint is hf:net/weights"),
+        ("model", "net", "a checkpoint is hf:net"),
+        ("model", "mine.py", "mine.py:FUNCTION"),
+        ("dataset", "net", "name a manifest"),
+        ("model", "nowhere/weights", "`rpx list plugins` shows"),
+    ],
+)
+def test_a_path_for_a_name_is_told_what_to_write_and_never_what_to_install(
+    kind, name, says, tmp_path, monkeypatch
+):
+    (tmp_path / "net" / "weights").mkdir(parents=True)
+    (tmp_path / "mine.py").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        choose(Request(kind, name), {}, [plugin("a")])
+    assert says in caught.value.hint
+    assert "pip" not in caught.value.hint

@@ -320,3 +320,15 @@ def test_what_cannot_be_resolved_is_a_configuration_error(
     with pytest.raises(rpx.ConfigError) as caught:
         rpx.resolve(name, device="cpu", **options)
     assert says in str(caught.value)
+
+
+def test_what_is_no_function_is_refused_when_the_model_is_made() -> None:
+    class Called:
+        def __call__(self, rgb: object) -> object:
+            return rgb
+
+    with pytest.raises(rpx.ConfigError, match="Called is a class") as caught:
+        rpx.make_numpy_depth_model(Called, name="mine")  # type: ignore[arg-type]  # the mistake
+    assert "Called()" in str(caught.value)
+    with pytest.raises(rpx.ConfigError, match="a function was expected, not an int"):
+        rpx.make_numpy_mask_model(3, name="mine")  # type: ignore[arg-type]  # the mistake

@@ -93,6 +93,7 @@ def load_pretrained(
 
     logging.disable_progress_bar()
     source, arguments = location(options)
+    _check_folder(options)
     try:
         processor = getattr(transformers, classes.processor).from_pretrained(
             source, **_pillow(transformers.__version__), **arguments
@@ -115,6 +116,20 @@ def load_pretrained(
         )
     module = network.to(placement.device, placement.torch_dtype).eval()
     return Pretrained(processor, module, placement)
+
+
+def _check_folder(options: CheckpointOptions) -> None:
+    """Raise ModelError for a folder that holds no checkpoint."""
+    folder = options.checkpoint
+    if not isinstance(folder, Path) or (folder / "config.json").is_file():
+        return
+    inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
+    raise ModelError(
+        f"{folder} is no checkpoint: it has no config.json",
+        hint=f"name one of those in it: {', '.join(inside[:5])}"
+        if inside
+        else "a checkpoint is what save_pretrained() writes",
+    )
 
 
 def _pillow(version: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
@@ -18,7 +18,8 @@ from typing import Any
 from rpx_core.contracts import Sample, Task, withhold
 from rpx_core.errors import ModelError
 from rpx_core.guard import guarded
-from rpx_core.models import build_model
+from rpx_core.inference.devices import choose_device
+from rpx_core.models import build_model, set_up
 from rpx_core.profiling.batches import MAX_SAMPLES, cut_batches
 from rpx_core.profiling.memory import MemoryMeter
 from rpx_core.profiling.profiler import Method, Subject, profile
@@ -87,11 +88,12 @@ def _profile(assignment: Assignment) -> Profile:
     if not samples:
         raise ModelError("no sample of the run could be loaded to profile its model on")
     meter = MemoryMeter()
-    model = build_model(job.model, task, job.runtime)
-    model.setup()
+    device = choose_device(job.runtime.device, uses_torch=job.model.uses_torch)
+    model = build_model(job.model, task, replace(job.runtime, device=device))
+    set_up(model)
     try:
         batches = cut_batches(samples, model, job.batch_size)
-        subject = Subject(job.identity, job.model.name, job.runtime.device)
+        subject = Subject(job.identity, job.model.name, device)
         return profile(model, batches, subject, Method(assignment.budget, meter=meter))
     finally:
         close = getattr(model, "close", None)

@@ -6,6 +6,7 @@ resumes and has an identity; here the first error of a model comes out as it is.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
@@ -55,6 +56,10 @@ class BenchmarkRunner:
             raise ConfigError(
                 f"the dataset is a {type(dataset).__name__}; an RPXDataset was expected",
                 hint="RPXDataset(samples, task) makes one of Sample objects",
+            )
+        if inspect.isclass(model):
+            raise ModelError(
+                f"{model.__name__} is a class", hint=f"pass a model: {model.__name__}()"
             )
         _check_task(model, str(dataset.task))
         self.model = model

@@ -9,7 +9,7 @@ from typing import Any
 
 from rpx_core.config import build_config
 from rpx_core.contracts import Sample, TaskType
-from rpx_core.errors import MetricError
+from rpx_core.errors import ConfigError, MetricError, kind_of
 from rpx_core.folds import average
 from rpx_core.published.evidence import (
     Aggregated,
@@ -52,6 +52,12 @@ class MetricSuite:
         """
         layer: dict[str, Any] = {"task": str(task), "align": align}
         if metrics is not None:
+            if not isinstance(metrics, Mapping):
+                raise ConfigError(
+                    f"metrics are given as {kind_of(metrics)}; a mapping of labels to names was "
+                    "expected",
+                    hint='such as {"depth": "depth-errors"}',
+                )
             layer["metrics"] = dict(metrics)
         return cls(find_scoring(build_config(layer, source="MetricSuite")))
 

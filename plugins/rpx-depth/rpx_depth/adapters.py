@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import as_array, function_name, image_copy, image_size
+from rpx_core.adapters import as_array, check_function, function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_depth.inputs import query_points
@@ -32,7 +32,7 @@ class NumpyDepthModel:
 
     def __init__(self, function: DepthFunction, name: str) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
 
     def setup(self) -> None:
         """Nothing to load: the function is there."""
@@ -69,7 +69,7 @@ class NumpySparseDepthModel:
 
     def __init__(self, function: SparseDepthFunction, name: str) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
 
     def setup(self) -> None:
         """Nothing to load: the function is there."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.adapters import function_name, image_copy
+from rpx_core.adapters import check_function, function_name, image_copy
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_detection.boxes import Layout, Space
@@ -55,7 +55,7 @@ class NumpyDetectionModel:
     ) -> None:
         self.name = name
         self.task = task
-        self._function = function
+        self._function = check_function(function)
         self._format = box_format
         self._asks_vocabulary = _takes_second(function)
 
@@ -88,7 +88,7 @@ class NumpyGroundingModel:
 
     def __init__(self, function: GroundingFunction, name: str, box_format: BoxFormat) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
         self._format = box_format
 
     def setup(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.adapters import as_array, function_name
+from rpx_core.adapters import as_array, check_function, function_name
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_nvs.answers import quantise
@@ -41,7 +41,7 @@ class NumpyNvsModel:
 
     def __init__(self, function: ViewFunction, name: str, pose: PoseFrame = "relative") -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
         self._pose = pose
 
     def setup(self) -> None:

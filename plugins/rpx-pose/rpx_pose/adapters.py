@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.adapters import function_name
+from rpx_core.adapters import check_function, function_name
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_pose.answers import as_numbers, check_answer, from_matrix, read_answer
@@ -52,7 +52,7 @@ class NumpyPoseModel:
 
     def __init__(self, function: PairFunction, name: str, options: NumpyPoseOptions) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
         self._options = options
 
     def setup(self) -> None:
@@ -90,7 +90,7 @@ class NumpyKeypointModel:
 
     def __init__(self, function: PairFunction, name: str) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
 
     def setup(self) -> None:
         """Nothing to load: the function is there."""
@@ -120,7 +120,7 @@ class NumpyTrajectoryModel:
 
     def __init__(self, function: TrajectoryFunction, name: str) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
 
     def setup(self) -> None:
         """Nothing to load: the function is there."""

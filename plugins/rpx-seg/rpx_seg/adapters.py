@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import function_name, image_copy, image_size
+from rpx_core.adapters import check_function, function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_seg.answers import read_segments
@@ -31,7 +31,7 @@ class NumpyMaskModel:
 
     def __init__(self, function: MaskFunction, name: str) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
 
     def setup(self) -> None:
         """Nothing to load: the function is there."""
@@ -60,7 +60,7 @@ class NumpySemanticModel:
 
     def __init__(self, function: MaskFunction, name: str) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
 
     def setup(self) -> None:
         """Nothing to load: the function is there."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import function_name, image_copy
+from rpx_core.adapters import check_function, function_name, image_copy
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_detection.tracking.annotations import Origin, read_tracks
@@ -29,7 +29,7 @@ class NumpyTrackingModel:
 
     def __init__(self, function: TrackingFunction, name: str) -> None:
         self.name = name
-        self._function = function
+        self._function = check_function(function)
 
     def setup(self) -> None:
         """Nothing to load: the function is there."""

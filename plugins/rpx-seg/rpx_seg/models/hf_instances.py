@@ -69,7 +69,13 @@ class HfInstances:
             "task_type": task,
             "return_coco_annotation": False,
         }
-        found = self._pretrained.post_process(method, outputs, arguments)
+        try:
+            found = self._pretrained.post_process(method, outputs, arguments)
+        except AttributeError as error:
+            raise AdapterError(
+                f"{type(self._pretrained.module).__name__} puts out no segments: {error}",
+                hint="is it for boxes? --task object_detection",
+            ) from error
         read = self._read_classes if task == "semantic" else self._read_segments
         return [read(one) for one in found]
 
