@@ -84,7 +84,9 @@ def _choose_full(request: Request, offers: Offers, plugins: Sequence[Plugin]) ->
         # Never a pip command for a name from anywhere: it may be somebody's trap.
         raise ConfigError(
             f"{request}: no plugin distribution {distribution!r} is installed{close}",
-            hint=_about_path(request) or "`rpx list plugins` shows what is installed",
+            hint=f"pip install {distribution}"
+            if distribution in OFFICIAL_TASKS.values()
+            else _about_path(request) or "`rpx list plugins` shows what is installed",
         )
     own = [offer.full_name for offer in offers.values() if offer.distribution == distribution]
     raise ConfigError(
