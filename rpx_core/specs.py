@@ -7,8 +7,8 @@ cheap. A target is `"package.module:attribute"` and is imported by the worker th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
 from rpx_core.errors import PluginError
@@ -16,6 +16,28 @@ from rpx_core.errors import PluginError
 NAME_PATTERN = re.compile(r"[a-z0-9_.-]+")
 TARGET_PATTERN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 RESOURCE_PATTERN = re.compile(r"[A-Za-z_][\w.]*:[\w./-]+")
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
+_FITS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
+    {
+        "str": lambda value: isinstance(value, str),
+        "str | None": lambda value: value is None or isinstance(value, str),
+        "bool": lambda value: isinstance(value, bool),
+        "tuple[str, ...]": _are_texts,
+        "tuple[tuple[str, ...], ...]": lambda value: (
+            isinstance(value, tuple) and all(map(_are_texts, value))
+        ),
+        "Mapping[str, str]": lambda value: (
+            isinstance(value, Mapping)
+            and all(isinstance(one, str) for item in value.items() for one in item)
+        ),
+    }
+)
+"""Whether a value is what the annotation of a field says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +56,7 @@ class Spec:
             )
         if not isinstance(self.summary, str) or not self.summary:
             raise PluginError(f"{type(self).__name__} {self.name}: summary must be one line")
+        self._refuse_other_types()
         self._refuse_control_characters()
         pattern = self._target_pattern()
         if not isinstance(self.target, str) or not pattern.fullmatch(self.target):
@@ -41,6 +64,16 @@ class Spec:
                 f"{type(self).__name__} {self.name}: target {self.target!r} must look like "
                 "'package.module:attribute'"
             )
+
+    def _refuse_other_types(self) -> None:
+        """What is not as declared would break commands that do not even use this spec."""
+        for declared in fields(self):
+            value = getattr(self, declared.name)
+            if not _FITS[str(declared.type)](value):
+                raise PluginError(
+                    f"{type(self).__name__} {self.name}: {declared.name} is {value!r:.80}; "
+                    f"{declared.type} was expected"
+                )
 
     def _refuse_control_characters(self) -> None:
         """Every text of a spec is printed on terminals, which it must not steer."""

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rpx_core.conformance.bench import Settings
+from rpx_core.conformance.child import Assignment, check_apart
 from rpx_core.conformance.compare import Tolerance, difference, fingerprint
 from rpx_core.conformance.entry import EntryModule, check_requires
 from rpx_core.conformance.laws import (
@@ -23,7 +25,7 @@ from rpx_core.conformance.laws import (
 from rpx_core.conformance.package import Package, open_package
 from rpx_core.conformance.suite import check_options
 from rpx_core.contracts import Frame, Output, Sample, Undefined, Unit
-from rpx_core.errors import ConfigError, ModelError, TruthWithheldError
+from rpx_core.errors import ConfigError, ModelError, PluginError, TruthWithheldError
 from rpx_core.report import Results
 from rpx_core.reporters.result_json import render as render_json
 from rpx_core.state import Cat, Sum
@@ -386,8 +388,23 @@ def test_what_is_no_package_is_said(tmp_path):
     with pytest.raises(ConfigError, match="declares no plugin"):
         open_package(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[project\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="is not TOML"):
         open_package(tmp_path)
+    for wrong in ("entry-points = 5", "dependencies = 5", "entry-points = { rpx = [1] }"):
+        (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "a"\n{wrong}\n')
+        with pytest.raises(ConfigError, match="must be a table, and"):
+            open_package(tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
+def test_a_package_cannot_end_its_own_check(tmp_path, ending):
+    (tmp_path / "quits.py").write_text(f"import os\n{ending}\n")
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "rpx-quits"\nversion = "1"\n\n'
+        '[project.entry-points.rpx]\nquits = "quits"\n'
+    )
+    with pytest.raises(PluginError, match="ended the process that checked it"):
+        check_apart(Assignment(str(tmp_path), Settings(), Excuses()))
 
 
 def test_options_that_accept_what_they_do_not_know_are_found(tmp_path, monkeypatch):

@@ -322,6 +322,8 @@ def test_write_where_no_file_can_be_is_a_journal_error(tmp_path: Path) -> None:
 
     with pytest.raises(JournalError, match="cannot be written"):
         write_atomic(tmp_path / "file" / "run.json", b"new")
-    with pytest.raises(JournalError, match="Is a directory"):
-        write_atomic(tmp_path / "folder", b"new")
-    assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+    os.mkfifo(tmp_path / "pipe")
+    for irregular in ("folder", "pipe"):
+        with pytest.raises(JournalError, match="is no regular file"):
+            write_atomic(tmp_path / irregular, b"new")
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder", "pipe"]

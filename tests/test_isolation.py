@@ -145,6 +145,8 @@ def test_a_module_that_breaks_the_contract_is_set_aside(site, source, says):
         ("return [metric('midas')]", "offers the MetricSpec 'midas'"),
         ("return [ModelSpec]", "offers an object of type type"),
         ("return [model('Not Allowed')]", "name 'Not Allowed' is not allowed"),
+        ("return [model('midas', tasks=5)]", "tasks is 5; tuple[str, ...] was expected"),
+        ("return [model('midas', tasks=(None,))]", "tasks is (None,); tuple[str, ...]"),
         ("yield model('first')\n    raise ValueError('midway')", "ValueError: midway"),
         ("import sys\n    sys.exit(3)", "SystemExit: 3"),
     ],

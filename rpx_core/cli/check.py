@@ -49,14 +49,12 @@ def check(*, state: State, package: str, **given: Any) -> int:
     law is broken, or when something could not be checked and nothing above explains that.
     """
     from rpx_core.conformance.bench import Settings
+    from rpx_core.conformance.child import Assignment, check_apart
     from rpx_core.conformance.laws import Excuses
-    from rpx_core.conformance.package import open_package
-    from rpx_core.conformance.suite import check_package
 
     settings = Settings(tuple(given["data"]), parse_options(given["settings"]))
     excuses = Excuses(given["allow_missing_extras"], parse_reasons(given["skip"]))
-    with state.foreign_output():
-        found = check_package(open_package(package), settings, excuses)
+    found = check_apart(Assignment(package, settings, excuses))
     if state.as_json:
         print_json(found.document())
     else:
@@ -96,7 +94,7 @@ def _print(console: Console, found: Conformance) -> None:
     from rpx_core.conformance.laws import Verdict
 
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(escape(found.package.distribution), style="bold")
+    table.add_column(escape(found.distribution), style="bold")
     for verdict in Verdict:
         table.add_column(verdict.value, justify="right")
     for subject, counts in found.by_subject().items():

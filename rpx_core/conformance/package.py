@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import Any
 from importlib_metadata import PackageNotFoundError, requires
 
 from rpx_core.distributions import GROUP, UNKNOWN, Declaration, read_declarations
+from rpx_core.documents import read_toml
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
 from rpx_core.offers import COLLECTIONS, Kind, Offer, canonical
@@ -69,7 +69,14 @@ def open_package(reference: str | Path) -> Package:
 def _open_folder(folder: Path) -> Package:
     project = _read_project(folder)
     name = canonical(str(project.get("name", "")))
-    points = project.get("entry-points", {}).get(GROUP, {})
+    groups = project.get("entry-points", {})
+    points = groups.get(GROUP, {}) if isinstance(groups, dict) else None
+    wanted = project.get("dependencies", [])
+    if not isinstance(points, dict) or not isinstance(wanted, list):
+        raise ConfigError(
+            f"{folder}/pyproject.toml: [project.entry-points.{GROUP}] must be a table, and "
+            "dependencies a list"
+        )
     if not name or not points:
         raise ConfigError(
             f"{folder}/pyproject.toml declares no plugin",
@@ -81,17 +88,14 @@ def _open_folder(folder: Path) -> Package:
         Declaration(label, str(value), name, version, editable=True)
         for label, value in sorted(points.items())
     )
-    return Package(name, declarations, tuple(project.get("dependencies", ())), folder)
+    return Package(name, declarations, tuple(map(str, wanted)), folder)
 
 
 def _read_project(folder: Path) -> dict[str, Any]:
     file = folder / "pyproject.toml"
-    try:
-        project = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
-    except FileNotFoundError:
-        raise ConfigError(f"{folder}: there is no pyproject.toml") from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}") from error
+    if not file.is_file():
+        raise ConfigError(f"{folder}: there is no pyproject.toml")
+    project = read_toml(file).get("project", {})
     if not isinstance(project, dict):
         raise ConfigError(f"{file}: [project] must be a table")
     return project

@@ -45,7 +45,7 @@ NO_EXCUSES = Excuses()
 class Conformance:
     """What became of all checks of a package."""
 
-    package: Package
+    distribution: str
     outcomes: Sequence[Outcome]
 
     @property
@@ -67,7 +67,7 @@ class Conformance:
     def document(self) -> dict[str, Any]:
         """The same for `--json`."""
         return {
-            "package": self.package.distribution,
+            "package": self.distribution,
             "passes": self.passes,
             "checks": len(self.outcomes),
             **{verdict.value: self.count(verdict) for verdict in Verdict},
@@ -102,7 +102,7 @@ def check_package(
     """Perform every check of a package."""
     checks = list(plan_checks(package, settings))
     excuses.refuse_idle(checks)
-    return Conformance(package, list(perform(checks, excuses)))
+    return Conformance(package.distribution, list(perform(checks, excuses)))
 
 
 def check_options(target: str, owner: str) -> None:

@@ -13,7 +13,7 @@ from rpx_core.errors import DownloadError
 from rpx_core.hub.failures import Patience, is_passing, refused, unreachable
 from rpx_core.hub.incoming import Advance, Incoming
 from rpx_core.hub.listing import HubFile, Listing, build_listing, read_tree
-from rpx_core.hub.origin import Origin, endpoint, is_commit
+from rpx_core.hub.origin import Origin, endpoint, is_commit, shown_endpoint
 from rpx_core.hub.transport import Response, UnreachableError, get
 
 _ANSWER_LIMIT = 64 * 2**20
@@ -42,7 +42,7 @@ class Client:
         if not isinstance(commit, str) or not is_commit(commit):
             raise DownloadError(
                 f"{self.origin}: the hub does not say which commit that is",
-                hint=f"check that HF_ENDPOINT is a hub: {endpoint()}",
+                hint=f"check that HF_ENDPOINT is a hub: {shown_endpoint()}",
             )
         return commit
 

@@ -8,7 +8,7 @@ from time import sleep
 from types import MappingProxyType
 
 from rpx_core.errors import DownloadError
-from rpx_core.hub.origin import Origin, endpoint
+from rpx_core.hub.origin import Origin, shown_endpoint
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _LONGEST_WAIT_S = 300.0
@@ -40,7 +40,7 @@ def is_passing(status: int) -> bool:
 def unreachable(origin: Origin, problem: str) -> DownloadError:
     """The network failed."""
     return DownloadError(
-        f"{origin.repo_id}: the hub at {endpoint()} cannot be reached: {problem}",
+        f"{origin.repo_id}: the hub at {shown_endpoint()} cannot be reached: {problem}",
         hint="check the network and HF_ENDPOINT, then run the command again: what was fetched is "
         "kept. HF_HUB_OFFLINE=1 uses what is in the cache alone",
     )
@@ -51,7 +51,7 @@ def refused(origin: Origin, what: str, status: int, headers: Mapping[str, str]) 
     code = headers.get("x-error-code", "")
     usual = "later" if is_passing(status) else "other"
     kind = next((key for key in (code, str(status)) if key in _REASONS), usual)
-    page = f"{endpoint()}/datasets/{origin.repo_id}"
+    page = f"{shown_endpoint()}/datasets/{origin.repo_id}"
     said = [text.format(what=what, revision=origin.revision, page=page) for text in _REASONS[kind]]
     return DownloadError(
         f"{origin.repo_id}: {said[0]} (HTTP {status})",

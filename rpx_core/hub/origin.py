@@ -72,6 +72,11 @@ def endpoint() -> str:
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
 
 
+def shown_endpoint() -> str:
+    """The same without a user and password, for messages."""
+    return re.sub(r"//[^/]*@", "//", endpoint())
+
+
 def hub_cache(cache: Path) -> Path:
     """The folder of all repositories inside a cache."""
     return cache / "hub"

@@ -16,7 +16,7 @@ from rpx_core import __version__
 
 CHUNK = 1 << 16
 """Small, for what has come of a chunk is lost when the connection breaks."""
-TIMEOUT_S = 30.0
+TIMEOUT_S = 10.0
 
 
 class UnreachableError(Exception):

@@ -96,10 +96,13 @@ def load_pretrained(
     _check_folder(options)
     try:
         processor = getattr(transformers, classes.processor).from_pretrained(
-            source, **_pillow(transformers.__version__), **arguments
+            source,
+            trust_remote_code=False,
+            **_pillow(transformers.__version__),
+            **arguments,
         )
         network, report = getattr(transformers, classes.network).from_pretrained(
-            source, output_loading_info=True, **arguments
+            source, trust_remote_code=False, output_loading_info=True, **arguments
         )
     except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
         raise ModelError(
@@ -121,7 +124,15 @@ def load_pretrained(
 def _check_folder(options: CheckpointOptions) -> None:
     """Raise ModelError for a folder that holds no checkpoint."""
     folder = options.checkpoint
-    if not isinstance(folder, Path) or (folder / "config.json").is_file():
+    if not isinstance(folder, Path):
+        return
+    odd = sorted(path.name for path in folder.iterdir() if not (path.is_file() or path.is_dir()))
+    if odd:
+        raise ModelError(
+            f"{folder} holds what is no file: {odd[0]}",
+            hint="pipes, devices and broken links do not belong into a checkpoint",
+        )
+    if (folder / "config.json").is_file():
         return
     inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
     raise ModelError(

@@ -1,0 +1,67 @@
+"""Checking a package in a process of its own, which its code cannot talk out of the verdict."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from rpx_core.conformance.bench import Settings
+from rpx_core.conformance.laws import Excuses
+from rpx_core.conformance.package import open_package
+from rpx_core.conformance.suite import Conformance, check_package
+from rpx_core.errors import PluginError, RPXError
+from rpx_core.streams import stdout_to_stderr
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is checked, with what, and which skips are accepted."""
+
+    package: str
+    settings: Settings
+    excuses: Excuses
+
+
+def check_apart(assignment: Assignment) -> Conformance:
+    """What became of all checks; raises PluginError where the package ended the process."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_serve, args=(theirs, assignment))
+    process.start()
+    theirs.close()
+    try:
+        outcome = ours.recv()
+    except (EOFError, OSError):
+        process.join()
+        raise PluginError(
+            f"{assignment.package} ended the process that checked it "
+            f"(exit code {process.exitcode})",
+            hint="plugin code must not exit: look for os._exit, and for libraries that crash",
+        ) from None
+    finally:
+        ours.close()
+        process.kill()
+        process.join()
+    if isinstance(outcome, RPXError):
+        raise outcome
+    found: Conformance = outcome
+    return found
+
+
+def _serve(connection: Connection, assignment: Assignment) -> None:
+    # Standard output belongs to the parent, which may owe its reader one JSON document.
+    with stdout_to_stderr():
+        try:
+            package = open_package(assignment.package)
+            outcome: object = check_package(package, assignment.settings, assignment.excuses)
+        except RPXError as error:
+            outcome = _plain(error)
+    connection.send(outcome)
+
+
+def _plain(error: RPXError) -> RPXError:
+    """The error as a class of ours, which the parent can read."""
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == RPXError.__module__)
+    plain: RPXError = kind(error.message, hint=error.hint)
+    return plain
