@@ -94,7 +94,10 @@ class HfInstances:
         mask = np.zeros(ids.shape, np.int32)
         scores: dict[int, float] = {}
         labels: dict[int, str] = {}
-        ranked = sorted(found["segments_info"], key=lambda info: (-info["score"], info["id"]))
+        # Processors also list segments that lost all of their pixels to surer ones.
+        drawn = set(np.unique(ids).tolist())
+        listed = [info for info in found["segments_info"] if info["id"] in drawn]
+        ranked = sorted(listed, key=lambda info: (-info["score"], info["id"]))
         for segment, info in enumerate(ranked, start=1):
             mask[ids == info["id"]] = segment
             scores[segment] = float(info["score"])

@@ -1,0 +1,48 @@
+"""A checkpoint comes from anyone: its weights and settings are read, its code never runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rpx_core.errors import ModelError
+from tests.workshop import Workshop
+
+
+@pytest.fixture
+def folder(workshop: Workshop, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(workshop.checkpoint("dpt"), tmp_path / "net"))
+
+
+@pytest.mark.parametrize("file", ["config.json", "preprocessor_config.json"])
+def test_code_beside_the_weights_does_not_run(
+    workshop: Workshop, folder: Path, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda *_: "y")  # what transformers may ask
+    mark = folder / "ran"
+    (folder / "evil.py").write_text(f"open({str(mark)!r}, 'w')\n\nclass Evil:\n    pass\n")
+    settings = json.loads((folder / file).read_text())
+    kinds = ("AutoConfig", "AutoModelForDepthEstimation", "AutoImageProcessor")
+    settings |= {"model_type": "evil", "auto_map": dict.fromkeys(kinds, "evil.Evil")}
+    if file != "config.json":
+        settings["image_processor_type"] = "Evil"
+    (folder / file).write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        workshop.run(f"hf:{folder}", task="monocular_depth")
+    assert not mark.exists()
+
+
+def test_a_pipe_in_the_folder_is_refused(workshop: Workshop, folder: Path) -> None:
+    os.mkfifo(folder / "extra.json")
+    with pytest.raises(ModelError, match=r"holds what is no file: extra\.json"):
+        workshop.run(f"hf:{folder}", task="monocular_depth")
+
+
+def test_a_folder_of_checkpoints_names_them(workshop: Workshop, folder: Path) -> None:
+    with pytest.raises(ModelError, match="no checkpoint") as caught:
+        workshop.run(f"hf:{folder.parent}", task="monocular_depth")
+    assert "net" in str(caught.value.hint)
