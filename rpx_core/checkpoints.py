@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rpx_core.documents import read_json
 from rpx_core.errors import ConfigError, DownloadError, RPXError
+from rpx_core.files import expand_home
 
 CONFIG_FILE = "config.json"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
@@ -25,7 +26,7 @@ def _locate(value: Any) -> Any:
     """A folder as its path, the name of a repository as text; raises ValueError for the rest."""
     if not isinstance(value, str | Path):
         raise ValueError("a folder, or the name of a hub repository, was expected")
-    folder = Path(value).expanduser()
+    folder = expand_home(value)
     # Path("") is where the command was typed.
     if value and folder.is_dir():
         return folder.resolve()
@@ -114,7 +115,7 @@ def local_config(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     checkpoint = options.get("checkpoint")
     if not isinstance(checkpoint, str | Path) or not checkpoint:
         return None
-    path: Path | None = Path(checkpoint).expanduser() / CONFIG_FILE
+    path: Path | None = expand_home(checkpoint) / CONFIG_FILE
     if path is not None and not path.parent.is_dir():
         path = _cached_config(str(checkpoint), options.get("revision"))
     if path is None or not path.is_file():

@@ -12,6 +12,7 @@ from typing import Any
 from rpx_core.config import Data
 from rpx_core.contracts import Difficulty
 from rpx_core.errors import ConfigError, ManifestError, PluginError, count_of, first_few
+from rpx_core.files import expand_home
 from rpx_core.folders import leaving
 from rpx_core.host import Host, Offer
 from rpx_core.isolation import call_plugin
@@ -44,7 +45,7 @@ def cache_directory() -> Path:
     """Where generated and downloaded data is kept: $RPX_CACHE_DIR, else the user's cache."""
     named = os.environ.get("RPX_CACHE_DIR")
     if named:
-        return Path(named).expanduser()
+        return expand_home(named)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "rpx"
 
@@ -164,6 +165,4 @@ def _open_file(data: Data, known: frozenset[str]) -> Manifest:
         raise ConfigError(
             f"data.options: unknown for a manifest file: {', '.join(options)}", hint="known: root"
         )
-    return read_manifest(
-        Path(data.name).expanduser(), known=known, root=Path(root) if root else None
-    )
+    return read_manifest(expand_home(data.name), known=known, root=Path(root) if root else None)

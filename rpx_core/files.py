@@ -164,6 +164,11 @@ class Files:
             self._digests.popitem(last=False)
 
 
+def expand_home(path: str | Path) -> Path:
+    """The path with `~` spelt out; that of a user who does not exist stays as it is."""
+    return Path(os.path.expanduser(path))
+
+
 def quote(name: object) -> str:
     """A name as an error shows it: escaped, and cut when it is absurdly long."""
     text = repr(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rpx_core.documents import read_text
 from rpx_core.errors import ManifestError, count_of, first_few
+from rpx_core.files import expand_home
 from rpx_core.records import natural_key
 
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
@@ -18,7 +19,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 
 def open_root(root: Path) -> Path:
     """The folder to index; raises ManifestError when it is none."""
-    folder = root.expanduser().resolve()
+    folder = expand_home(root).resolve()
     if not folder.is_dir():
         raise ManifestError(f"{root}: no such folder")
     return folder

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rpx_core.contracts import Model, Runtime, Sample, Task
 from rpx_core.errors import ConfigError, ModelError, kind_of
+from rpx_core.files import expand_home
 from rpx_core.host import Host, Offer
 from rpx_core.identity import digest_of
 from rpx_core.isolation import call_plugin, load_target
@@ -122,7 +123,7 @@ def _shown_name(offer: Offer[ModelSpec], options: Mapping[str, Any]) -> str:
     value = options.get(offer.spec.argument) if offer.spec.argument else None
     if not isinstance(value, str | Path):
         return offer.full_name
-    folder = Path(value).expanduser()
+    folder = expand_home(value)
     return f"{offer.full_name}:{folder.resolve().name if folder.is_dir() else value}"
 
 

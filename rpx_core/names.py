@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,7 +158,7 @@ def _refuse_unknown(request: Request, offers: Offers, plugins: Sequence[Plugin])
 
 def _about_path(request: Request) -> str | None:
     """What to write where the name is that of a file or folder."""
-    path = Path(request.name).expanduser()
+    path = Path(os.path.expanduser(request.name))
     if not path.exists():
         return None
     if request.kind == "model":

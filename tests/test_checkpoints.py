@@ -199,3 +199,9 @@ def test_wrong_options_name_the_field_and_the_owner() -> None:
     with pytest.raises(ConfigError, match=r"made.checkpoint: .*no folder") as caught:
         check_options(CheckpointOptions, {"checkpoint": "/x"}, "the net", field_name="made")
     assert caught.value.hint == "options of the net: checkpoint, revision"
+
+
+def test_the_home_of_a_user_who_does_not_exist_is_no_folder() -> None:
+    with pytest.raises(ConfigError, match="no folder on this machine"):
+        resolve_part(OFFER, {"checkpoint": "~nobody-of-this-name/net"}, field_name="model.options")
+    assert local_config({"checkpoint": "~nobody-of-this-name/net"}) is None

@@ -48,7 +48,15 @@ def huge() -> bytes:
     return tar_with()[:1024] + header + b"\0" * 2048
 
 
+def chained() -> bytes:
+    """Thousands of headers, each of which announces another."""
+    header = named("././@LongLink", tarfile.GNUTYPE_LONGNAME)
+    header.size = 1
+    return (header.tobuf(tarfile.GNU_FORMAT) + b"a".ljust(512, b"\0")) * 5000
+
+
 MALICIOUS = {
+    "chained": (chained(), "no sound tar"),
     "parent": (tar_with(named("../evil.webp")), "climbs with '..'"),
     "inner parent": (tar_with(named("rgb/../../evil.webp")), "climbs with '..'"),
     "absolute": (tar_with(named("/tmp/evil.webp")), "is an absolute name"),
@@ -181,3 +189,11 @@ def test_checksums_of_the_release_are_read_by_where_files_are() -> None:
 def test_checksums_that_are_none_are_an_error(document: object) -> None:
     with pytest.raises(ManifestError, match="checksums"):
         read_checksums(document, source="checksums.json")
+
+
+@pytest.mark.parametrize(
+    "damaged", ["{", "[]", '{"schema": "rpx-members-1", "members": [5]}', "\x00"]
+)
+def test_a_damaged_list_of_members_is_none(tmp_path: Path, damaged: str) -> None:
+    (tmp_path / MEMBERS).write_text(damaged)
+    assert read_members(tmp_path) is None

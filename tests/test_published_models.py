@@ -332,3 +332,10 @@ def test_what_is_no_function_is_refused_when_the_model_is_made() -> None:
     assert "Called()" in str(caught.value)
     with pytest.raises(rpx.ConfigError, match="a function was expected, not an int"):
         rpx.make_numpy_mask_model(3, name="mine")  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_prediction_is_not_checked_against_a_truth_that_is_not_there() -> None:
+    sample = rpx.Sample(id="a", rgb=RGB)
+    depth = rpx.DepthPrediction(np.ones(RGB.shape[:2], np.float32))
+    with pytest.raises(rpx.ModelError, match="sample a has no ground truth"):
+        rpx.validate_prediction("monocular_depth", depth, sample)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from rpx_core.documents import read_json, to_json
-from rpx_core.errors import ManifestError
+from rpx_core.errors import ManifestError, RPXError
 from rpx_core.files import FILE_LIMIT, quote
 
 MEMBERS = ".members.json"
@@ -92,7 +92,7 @@ def unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
         failure.callback(shutil.rmtree, folder, ignore_errors=True)
         try:
             _unpack(archive, folder, unpacking)
-        except (tarfile.TarError, EOFError, ValueError) as error:
+        except (tarfile.TarError, EOFError, ValueError, RecursionError) as error:
             raise ManifestError(
                 f"{unpacking.source}: is no sound tar: {error}", hint=_HINT
             ) from error
@@ -104,9 +104,12 @@ def read_members(folder: Path) -> Members | None:
     path = folder / MEMBERS
     if not path.is_file():
         return None
-    match read_json(path):
-        case {"schema": "rpx-members-1", "members": [*rows]}:
-            return Members({str(path): Member(*rest) for path, *rest in rows})
+    try:
+        match read_json(path):
+            case {"schema": "rpx-members-1", "members": [*rows]}:
+                return Members({str(path): Member(*rest) for path, *rest in rows})
+    except (RPXError, TypeError, ValueError):
+        return None  # Damaged: it is unpacked again.
     return None
 
 

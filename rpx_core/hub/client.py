@@ -10,6 +10,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from rpx_core.documents import read_json
 from rpx_core.errors import DownloadError
+from rpx_core.files import quote as quote_name
 from rpx_core.hub.failures import Patience, is_passing, refused, unreachable
 from rpx_core.hub.incoming import Advance, Incoming
 from rpx_core.hub.listing import HubFile, Listing, build_listing, read_tree
@@ -132,8 +133,14 @@ class Client:
         for link in headers.get("link", "").split(","):
             target, _, relation = link.partition(";")
             if 'rel="next"' in relation:
-                following = urljoin(url, target.strip().strip("<>"))
-                if urlsplit(following).netloc != urlsplit(url).netloc:
-                    raise DownloadError(f"{self.origin}: the next page leads to {following}")
+                try:
+                    following = urljoin(url, target.strip().strip("<>"))
+                    same = urlsplit(following)[:2] == urlsplit(url)[:2]
+                except ValueError:
+                    following, same = target, False
+                if not same:
+                    raise DownloadError(
+                        f"{self.origin}: the next page leads elsewhere: {quote_name(following)}"
+                    )
                 return following
         return None

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.datasets import Wanted
 from rpx_core.errors import ConfigError
+from rpx_core.files import expand_home
 from rpx_core.hub.fetch import Access, Fetched, Query, fetch, open_repository
 from rpx_core.hub.origin import Origin, choose_origin
 from rpx_core.manifest import Manifest, build_manifest
@@ -44,7 +45,7 @@ class HubOptions(BaseModel):
 
     def cache(self, usual: Path) -> Path:
         """The cache that is meant, `usual` where none is named."""
-        return self.cache_dir.expanduser() if self.cache_dir else usual
+        return expand_home(self.cache_dir) if self.cache_dir else usual
 
 
 def open_hub(options: HubOptions, cache: Path, wanted: Wanted) -> Manifest:

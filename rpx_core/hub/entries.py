@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from rpx_core.contracts import Difficulty
-from rpx_core.errors import ManifestError, first_few
+from rpx_core.errors import ManifestError, first_few, kind_of
 from rpx_core.hub.archives import Members
 from rpx_core.hub.layouts import Layout, Place
 from rpx_core.hub.listing import HubFile
@@ -99,7 +99,13 @@ class Translation:
         named |= {
             key: str(named[key]) for key in ("id", "scene") if isinstance(named.get(key), int)
         }
-        metadata = dict(named.pop("metadata", None) or {})
+        told = named.pop("metadata", None) or {}
+        if not isinstance(told, Mapping):
+            raise ManifestError(
+                f"{self.source}: sample {number}: metadata is {kind_of(told)}; an object was "
+                "expected"
+            )
+        metadata = dict(told)
         metadata |= {key: named.pop(key) for key in _FACTS if key in named}
         if named.get("difficulty") not in _TIERS:
             named.pop("difficulty", None)

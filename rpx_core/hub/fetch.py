@@ -10,7 +10,7 @@ from typing import Any
 
 from rpx_core.contracts import Difficulty
 from rpx_core.documents import read_json
-from rpx_core.errors import ConfigError, DownloadError, ManifestError
+from rpx_core.errors import ConfigError, DownloadError, ManifestError, kind_of
 from rpx_core.hub.checksums import read_checksums
 from rpx_core.hub.client import Client
 from rpx_core.hub.download import Declared, Downloader
@@ -197,7 +197,12 @@ def _header(raw: Mapping[str, Any], query: Query, repository: Repository) -> dic
     header = {key: raw[key] for key in _HEADER if raw.get(key)}
     if repository.layout.is_packed:
         nominal = dict(zip(("fx", "fy", "cx", "cy"), query.intrinsics, strict=True))
-        header["defaults"] = {"intrinsics": nominal, **header.get("defaults", {})}
+        declared = header.get("defaults", {})
+        if not isinstance(declared, Mapping):
+            raise ManifestError(
+                f"{repository.origin}: defaults are {kind_of(declared)}; an object was expected"
+            )
+        header["defaults"] = {"intrinsics": nominal, **declared}
     split = {"split": query.split} if query.split not in (None, "all") else {}
     name = repository.origin.repo_id.rpartition("/")[2]
     return {"name": name, "task": query.task, **split, **header}

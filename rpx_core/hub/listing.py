@@ -57,8 +57,17 @@ def read_listing(document: Any) -> Listing:
     """The listing that `document()` wrote; raises ValueError for anything else."""
     match document:
         case {"schema": "rpx-listing-1", "commit": str(commit), "files": [*rows]}:
+            if not all(_is_file_row(row) for row in rows):
+                raise ValueError("not a listing")
             return build_listing(commit, (HubFile(*row) for row in rows))
     raise ValueError("not a listing")
+
+
+def _is_file_row(row: object) -> bool:
+    match row:
+        case [str(), int(), str()]:
+            return True
+    return False
 
 
 class _Lfs(BaseModel):

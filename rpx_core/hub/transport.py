@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,16 +50,24 @@ def get(url: str, headers: Mapping[str, str]) -> Iterator[Response]:
         **({"Authorization": f"Bearer {token}"} if token else {}),
         **headers,
     }
-    try:
-        if callable(getattr(session, "stream", None)):
-            opened = session.stream("GET", url, headers=sent, timeout=TIMEOUT_S)
-            with opened as answer:
-                yield Response(answer.status_code, answer.headers, answer.iter_bytes())
-        else:
-            with session.get(url, headers=sent, timeout=TIMEOUT_S, stream=True) as answer:
-                yield Response(answer.status_code, answer.headers, answer.iter_content(CHUNK))
-    except _failures(session) as error:
-        raise UnreachableError(str(error) or type(error).__name__) from error
+    # Addresses, tokens and certificates that cannot be used fail when the answer is opened.
+    unusable: tuple[type[BaseException], ...] = (*_failures(session), OSError, ValueError)
+    streams = callable(getattr(session, "stream", None))
+    with ExitStack() as stack:
+        try:
+            opened = (
+                session.stream("GET", url, headers=sent, timeout=TIMEOUT_S)
+                if streams
+                else session.get(url, headers=sent, timeout=TIMEOUT_S, stream=True)
+            )
+            answer = stack.enter_context(opened)
+        except unusable as error:
+            raise UnreachableError(str(error) or type(error).__name__) from error
+        try:
+            body = answer.iter_bytes() if streams else answer.iter_content(CHUNK)
+            yield Response(answer.status_code, answer.headers, body)
+        except _failures(session) as error:
+            raise UnreachableError(str(error) or type(error).__name__) from error
 
 
 def _failures(session: Any) -> tuple[type[BaseException], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from rpx_core.stored import Finite, Stored
 class Quantity(Stored):
     """One number, or null with the reason why there is none."""
 
-    value: int | Finite | None = None
+    value: Annotated[int, Field(ge=-(10**30), le=10**30)] | Finite | None = None
     reason: str | None = None
 
     def scaled(self, unit: float) -> float | None:

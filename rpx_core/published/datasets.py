@@ -11,6 +11,7 @@ from rpx_core.config import Data
 from rpx_core.contracts import Sample, TaskType
 from rpx_core.datasets import known_assets, open_dataset
 from rpx_core.errors import ConfigError, ManifestError
+from rpx_core.files import expand_home
 from rpx_core.host import Host
 from rpx_core.manifest import build_manifest, read_manifest
 from rpx_core.sample_list import SampleList
@@ -56,7 +57,7 @@ class RPXDataset:
         `task` chooses among those of a manifest that serves several.
         """
         host = Host.discover()
-        manifest = read_manifest(Path(path).expanduser(), known=known_assets(host))
+        manifest = read_manifest(expand_home(path), known=known_assets(host))
         return cls._of(SampleReader(manifest, host, task), batch_size)
 
     @classmethod

@@ -143,7 +143,15 @@ def validate_prediction(task: TaskType | str, pred: Any, sample: Sample) -> Any:
     """
     host = Host.discover()
     checker: Task[Any, Any] = resolve_part(host.find("task", task), {}, field_name="task").build()
-    return checker.validate(pred, checker.complete(sample))
+    try:
+        return checker.validate(pred, checker.complete(sample))
+    except (AttributeError, TypeError) as error:
+        if sample.ground_truth is not None:
+            raise
+        raise ModelError(
+            f"sample {sample.id} has no ground truth, by which a prediction is checked",
+            hint="give the sample its ground truth: its size says which prediction fits",
+        ) from error
 
 
 def _without_gradients() -> AbstractContextManager[Any]:
