@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ class PretrainedOptions(CheckpointOptions, TorchOptions):
 
     Only weights and settings are loaded, never code that comes with them.
     """
+
+
+Options = TypeVar("Options", bound=CheckpointOptions)
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,60 @@ class Classes:
     processor: str = "AutoImageProcessor"
 
 
+class PretrainedNetwork(Generic[Options]):
+    """What every network of a checkpoint shares: it is loaded once, and says what it is.
+
+    A subclass says of which `classes` it is, or overrides `open`, and adds `answer`.
+    """
+
+    classes: ClassVar[Classes | None] = None
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._pretrained: Pretrained | None = None
+
+    @property
+    def module(self) -> Any:
+        """The network, once loaded."""
+        return self._pretrained.module if self._pretrained else None
+
+    @property
+    def pretrained(self) -> Pretrained:
+        """Processor and network; raises AdapterError before they are loaded."""
+        if self._pretrained is None:
+            raise AdapterError("the checkpoint is not loaded")
+        return self._pretrained
+
+    def open(self, placement: Placement) -> Pretrained:
+        """Processor and network of the checkpoint."""
+        if self.classes is None:
+            raise AdapterError(f"{type(self).__name__} does not say which classes it needs")
+        return load_pretrained(self._options, self.classes, placement)
+
+    def load(self, placement: Placement) -> None:
+        """Load processor and network."""
+        self._pretrained = self.open(placement)
+
+    def describe(self) -> dict[str, str]:
+        """Checkpoint, classes and version of transformers."""
+        return versions(self._options, self._pretrained) if self._pretrained else {}
+
+
+def read_config(options: CheckpointOptions) -> Any:
+    """The configuration of a checkpoint; raises ModelError where transformers knows none."""
+    import transformers
+
+    _check_folder(options)
+    source, arguments = location(options)
+    try:
+        return transformers.AutoConfig.from_pretrained(source, trust_remote_code=False, **arguments)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(
+            f"{options.described()} has no configuration that transformers "
+            f"{transformers.__version__} knows: {_first_line(error)}"
+        ) from error
+
+
 def load_pretrained(
     options: CheckpointOptions, classes: Classes, placement: Placement
 ) -> Pretrained:
@@ -107,7 +164,7 @@ def load_pretrained(
     except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
         raise ModelError(
             f"{options.described()} cannot be loaded with {classes.network} of transformers "
-            f"{transformers.__version__}: {str(error).strip().splitlines()[0]}",
+            f"{transformers.__version__}: {_first_line(error)}",
             hint="the checkpoint may be for another task, or need a newer transformers",
         ) from error
     missing = sorted(report["missing_keys"])
@@ -119,6 +176,10 @@ def load_pretrained(
         )
     module = network.to(placement.device, placement.torch_dtype).eval()
     return Pretrained(processor, module, placement)
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def _check_folder(options: CheckpointOptions) -> None:

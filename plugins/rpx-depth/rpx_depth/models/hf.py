@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING, Any
 from rpx_core.checkpoints import architectures
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
-from rpx_core.inference.devices import Placement
 from rpx_core.inference.model import TorchModel
 from rpx_core.inference.pretrained import (
     Classes,
     Pretrained,
+    PretrainedNetwork,
     PretrainedOptions,
     images,
-    load_pretrained,
     sizes,
-    versions,
 )
 from rpx_depth.types import DepthPrediction
 
 if TYPE_CHECKING:
     import torch
-
-_CLASSES = Classes("AutoModelForDepthEstimation")
 
 
 class HfDepthOptions(PretrainedOptions):
@@ -35,7 +31,7 @@ class HfDepthOptions(PretrainedOptions):
     """
 
 
-class HfDepth:
+class HfDepth(PretrainedNetwork[HfDepthOptions]):
     """A depth estimator and its processor, whose `post_process_depth_estimation` has the word.
 
     It is given the image's size and, where it asks for it, the size of the source. A processor
@@ -43,30 +39,13 @@ class HfDepth:
     bicubic interpolation, as the method does where there is one.
     """
 
-    def __init__(self, options: HfDepthOptions) -> None:
-        self._options = options
-        self._pretrained: Pretrained | None = None
-
-    @property
-    def module(self) -> Any:
-        """The network."""
-        return self._pretrained.module if self._pretrained else None
-
-    def load(self, placement: Placement) -> None:
-        """Load processor and network."""
-        self._pretrained = load_pretrained(self._options, _CLASSES, placement)
-
-    def describe(self) -> dict[str, str]:
-        """Checkpoint, classes and version of transformers."""
-        return versions(self._options, self._pretrained) if self._pretrained else {}
+    classes = Classes("AutoModelForDepthEstimation")
 
     def answer(self, samples: Sequence[Sample]) -> list[DepthPrediction]:
         """One map per image, of the image's size."""
-        if self._pretrained is None:
-            raise AdapterError("the checkpoint is not loaded")
-        inputs = self._pretrained.processor(images=images(samples), return_tensors="pt")
-        outputs = self._pretrained.forward(**inputs)
-        maps = read_depth(self._pretrained, outputs, sizes(samples))
+        inputs = self.pretrained.processor(images=images(samples), return_tensors="pt")
+        outputs = self.pretrained.forward(**inputs)
+        maps = read_depth(self.pretrained, outputs, sizes(samples))
         return [DepthPrediction(one.float().cpu().numpy()) for one in maps]
 
 

@@ -9,61 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError
-from rpx_core.inference.devices import Placement
 from rpx_core.inference.pretrained import (
     Classes,
-    Pretrained,
+    PretrainedNetwork,
     images,
-    load_pretrained,
     sizes,
-    versions,
 )
 from rpx_detection.models.hf_options import HfDetectionOptions
 from rpx_detection.types import DetectionPrediction
 
-_CLASSES = Classes("AutoModelForObjectDetection")
 
-
-class HfDetector:
+class HfDetector(PretrainedNetwork[HfDetectionOptions]):
     """DETR, RT-DETR, YOLOS and their kin: the processor's `post_process_object_detection` decides.
 
     Labels are the checkpoint's `id2label`, renamed as the options say; the task compares them.
     """
 
-    def __init__(self, options: HfDetectionOptions) -> None:
-        self._options = options
-        self._pretrained: Pretrained | None = None
-
-    @property
-    def module(self) -> Any:
-        """The network."""
-        return self._pretrained.module if self._pretrained else None
-
-    def load(self, placement: Placement) -> None:
-        """Load processor and network."""
-        self._pretrained = load_pretrained(self._options, _CLASSES, placement)
-
-    def describe(self) -> dict[str, str]:
-        """Checkpoint, classes and version of transformers."""
-        return versions(self._options, self._pretrained) if self._pretrained else {}
+    classes = Classes("AutoModelForObjectDetection")
 
     def answer(self, samples: Sequence[Sample]) -> list[DetectionPrediction]:
         """The surest boxes of each image."""
-        if self._pretrained is None:
-            raise AdapterError("the checkpoint is not loaded")
-        inputs = self._pretrained.processor(images=images(samples), return_tensors="pt")
-        outputs = self._pretrained.forward(**inputs)
+        inputs = self.pretrained.processor(images=images(samples), return_tensors="pt")
+        outputs = self.pretrained.forward(**inputs)
         arguments = {"threshold": self._options.threshold, "target_sizes": sizes(samples)}
-        found = self._pretrained.post_process("post_process_object_detection", outputs, arguments)
+        found = self.pretrained.post_process("post_process_object_detection", outputs, arguments)
         return [self._read(one) for one in found]
 
     def _read(self, found: Mapping[str, Any]) -> DetectionPrediction:
         boxes, scores = numbers(found["boxes"]).reshape(-1, 4), numbers(found["scores"])
         kept = surest(scores, self._options.most_boxes)
         indices = [int(index) for index in numbers(found["labels"])[kept]]
-        label = self._pretrained.label if self._pretrained else str
-        names = [label(index) for index in indices]
+        names = [self.pretrained.label(index) for index in indices]
         renamed = tuple(self._options.labels.get(name, name) for name in names)
         return DetectionPrediction(boxes[kept], scores[kept], renamed)
 

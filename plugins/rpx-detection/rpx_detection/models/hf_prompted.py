@@ -11,15 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError, ModelError
-from rpx_core.inference.devices import Placement
+from rpx_core.errors import ModelError
 from rpx_core.inference.pretrained import (
     Classes,
-    Pretrained,
+    PretrainedNetwork,
     images,
-    load_pretrained,
     sizes,
-    versions,
 )
 from rpx_detection.models.hf_detector import numbers, surest
 from rpx_detection.models.hf_options import HfDetectionOptions
@@ -33,7 +30,6 @@ from rpx_detection.types import (
 
 Prompts = tuple[str, ...]
 
-_CLASSES = Classes("AutoModelForZeroShotObjectDetection", "AutoProcessor")
 _ONE_SENTENCE = ("grounding-dino", "mm-grounding-dino")
 """Kinds that read all prompts as one sentence and score its words."""
 
@@ -51,33 +47,16 @@ class Found:
         return Found(self.boxes[kept], self.scores[kept], self.prompts[kept])
 
 
-class Prompted:
+class Prompted(PretrainedNetwork[HfDetectionOptions]):
     """A network that finds what texts describe, in images of one size."""
 
-    def __init__(self, options: HfDetectionOptions) -> None:
-        self._options = options
-        self._pretrained: Pretrained | None = None
-
-    @property
-    def module(self) -> Any:
-        """The network."""
-        return self._pretrained.module if self._pretrained else None
-
-    def load(self, placement: Placement) -> None:
-        """Load processor and network."""
-        self._pretrained = load_pretrained(self._options, _CLASSES, placement)
-
-    def describe(self) -> dict[str, str]:
-        """Checkpoint, classes and version of transformers."""
-        return versions(self._options, self._pretrained) if self._pretrained else {}
+    classes = Classes("AutoModelForZeroShotObjectDetection", "AutoProcessor")
 
     def find(self, samples: Sequence[Sample], prompts: Prompts) -> list[Found]:
         """What answers the prompts in each image, the surest first."""
-        if self._pretrained is None:
-            raise AdapterError("the checkpoint is not loaded")
-        if self._pretrained.module.config.model_type in _ONE_SENTENCE:
-            limit = int(self._pretrained.module.config.max_text_len)
-            parts = split(prompts, self._pretrained.processor.tokenizer, limit)
+        if self.pretrained.module.config.model_type in _ONE_SENTENCE:
+            limit = int(self.pretrained.module.config.max_text_len)
+            parts = split(prompts, self.pretrained.processor.tokenizer, limit)
             found = [self._find_in_sentence(samples, part) for part in parts]
             joined = [_join(one, parts) for one in zip(*found, strict=True)]
         else:
@@ -88,7 +67,7 @@ class Prompted:
 
     def _find_by_prompt(self, samples: Sequence[Sample], prompts: Prompts) -> list[Found]:
         """As the processor's own post-processing has it: OWL-ViT, OWLv2, OmDet-Turbo."""
-        pretrained = self._loaded()
+        pretrained = self.pretrained
         texts = [list(prompts)] * len(samples)
         inputs = pretrained.processor(
             text=texts, images=images(samples), return_tensors="pt", truncation=True
@@ -105,7 +84,7 @@ class Prompted:
 
     def _find_in_sentence(self, samples: Sequence[Sample], prompts: Prompts) -> list[Found]:
         """By the words of each prompt: the post-processing would answer with parts of prompts."""
-        pretrained = self._loaded()
+        pretrained = self.pretrained
         inputs = pretrained.processor(
             text=[join(prompts)] * len(samples), images=images(samples), return_tensors="pt"
         )
@@ -122,11 +101,6 @@ class Prompted:
             best = one.argmax(axis=1)
             found.append(Found(corners, one[np.arange(len(one)), best], best))
         return found
-
-    def _loaded(self) -> Pretrained:
-        if self._pretrained is None:
-            raise AdapterError("the checkpoint is not loaded")
-        return self._pretrained
 
 
 class HfOpenVocab(Prompted):

@@ -9,43 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError, ModelError, first_few
+from rpx_core.errors import ModelError, first_few
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.pretrained import Pretrained, sizes, versions
+from rpx_core.inference.pretrained import Pretrained, PretrainedNetwork, sizes
 from rpx_seg.models.hf_networks import HfSegmentationOptions, load_segmenter, prepare
 from rpx_seg.types import SemanticPrediction, SemanticQuery
 
 
-class HfClasses:
+class HfClasses(PretrainedNetwork[HfSegmentationOptions]):
     """A segmenter and its processor, whose `post_process_semantic_segmentation` has the word.
 
     Where the data names its classes, ids are translated by name. Where it does not, they stay the
     checkpoint's own: translate them with the task's option `prediction_map`.
     """
 
-    def __init__(self, options: HfSegmentationOptions) -> None:
-        self._options = options
-        self._pretrained: Pretrained | None = None
-
-    @property
-    def module(self) -> Any:
-        """The network."""
-        return self._pretrained.module if self._pretrained else None
-
-    def load(self, placement: Placement) -> None:
-        """Load processor and network."""
-        self._pretrained = load_segmenter(self._options, placement)
-
-    def describe(self) -> dict[str, str]:
-        """Checkpoint, classes and version of transformers."""
-        return versions(self._options, self._pretrained) if self._pretrained else {}
+    def open(self, placement: Placement) -> Pretrained:
+        """The class that the checkpoint names."""
+        return load_segmenter(self._options, placement)
 
     def answer(self, samples: Sequence[Sample]) -> list[SemanticPrediction]:
         """The class of every pixel, at the image's size."""
-        if self._pretrained is None:
-            raise AdapterError("the checkpoint is not loaded")
-        outputs = self._pretrained.forward(**prepare(self._pretrained, samples, "semantic"))
-        found = self._pretrained.post_process(
+        outputs = self.pretrained.forward(**prepare(self.pretrained, samples, "semantic"))
+        found = self.pretrained.post_process(
             "post_process_semantic_segmentation", outputs, {"target_sizes": sizes(samples)}
         )
         return [
@@ -56,10 +41,10 @@ class HfClasses:
     def _translate(self, ids: NDArray[Any], sample: Sample) -> NDArray[np.int32]:
         query = sample.query
         wanted = query.classes if isinstance(query, SemanticQuery) else {}
-        if not wanted or self._pretrained is None:
+        if not wanted:
             return ids.astype(np.int32)
         renamed = {
-            index: self._options.rename(name) for index, name in self._pretrained.labels().items()
+            index: self._options.rename(name) for index, name in self.pretrained.labels().items()
         }
         table = translation(renamed, wanted, self._options.rest)
         if all(new == self._options.rest for new in table):

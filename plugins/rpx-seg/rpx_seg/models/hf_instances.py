@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.pretrained import Pretrained, sizes, versions
+from rpx_core.inference.pretrained import Pretrained, PretrainedNetwork, sizes
 from rpx_seg.models.hf_networks import HfSegmentationOptions, load_segmenter, prepare
 from rpx_seg.types import SegmentationPrediction
 
@@ -28,7 +28,7 @@ METHODS: tuple[Method, ...] = (
 """What is asked of a processor: the first of these that it has."""
 
 
-class HfInstances:
+class HfInstances(PretrainedNetwork[HfSegmentationOptions]):
     """A segmenter and its processor, whose own post-processing finds the segments.
 
     Segments are numbered anew from 1, the surest first: processors number them from 0, or mark
@@ -36,33 +36,24 @@ class HfInstances:
     floors are segments too. A semantic network gives one segment for each class, without scores.
     """
 
-    def __init__(self, options: HfSegmentationOptions) -> None:
-        self._options = options
-        self._pretrained: Pretrained | None = None
-
-    @property
-    def module(self) -> Any:
-        """The network."""
-        return self._pretrained.module if self._pretrained else None
-
-    def load(self, placement: Placement) -> None:
-        """Load processor and network; raises AdapterError where no post-processing fits."""
-        self._pretrained = load_segmenter(self._options, placement)
-        self._method()
+    def open(self, placement: Placement) -> Pretrained:
+        """The class that the checkpoint names; AdapterError where no post-processing fits."""
+        pretrained = load_segmenter(self._options, placement)
+        _choose_method(pretrained.processor)
+        return pretrained
 
     def describe(self) -> dict[str, str]:
         """Checkpoint, classes, version of transformers, and the post-processing."""
         if self._pretrained is None:
             return {}
-        return versions(self._options, self._pretrained) | {"post_process": self._method()}
+        method = _choose_method(self._pretrained.processor)
+        return super().describe() | {"post_process": method}
 
     def answer(self, samples: Sequence[Sample]) -> list[SegmentationPrediction]:
         """The segments of each image, at the image's size."""
-        if self._pretrained is None:
-            raise AdapterError("the checkpoint is not loaded")
-        method = self._method()
+        method = _choose_method(self.pretrained.processor)
         task = "semantic" if "semantic" in method else "instance"
-        outputs = self._pretrained.forward(**prepare(self._pretrained, samples, task))
+        outputs = self.pretrained.forward(**prepare(self.pretrained, samples, task))
         arguments = {
             "threshold": self._options.threshold,
             "target_sizes": sizes(samples),
@@ -70,24 +61,14 @@ class HfInstances:
             "return_coco_annotation": False,
         }
         try:
-            found = self._pretrained.post_process(method, outputs, arguments)
+            found = self.pretrained.post_process(method, outputs, arguments)
         except AttributeError as error:
             raise AdapterError(
-                f"{type(self._pretrained.module).__name__} puts out no segments: {error}",
+                f"{type(self.pretrained.module).__name__} puts out no segments: {error}",
                 hint="is it for boxes? --task object_detection",
             ) from error
         read = self._read_classes if task == "semantic" else self._read_segments
         return [read(one) for one in found]
-
-    def _method(self) -> Method:
-        processor = self._pretrained.processor if self._pretrained else None
-        for method in METHODS:
-            if callable(getattr(processor, method, None)):
-                return method
-        raise AdapterError(
-            f"{type(processor).__name__} has no post-processing for segments",
-            hint=f"one of these was expected: {', '.join(METHODS)}",
-        )
 
     def _read_segments(self, found: Mapping[str, Any]) -> SegmentationPrediction:
         ids = _numbers(found["segmentation"])
@@ -114,8 +95,18 @@ class HfInstances:
         return SegmentationPrediction(mask, None, names)
 
     def _name(self, index: int) -> str:
-        label = self._pretrained.label(index) if self._pretrained else str(index)
-        return self._options.rename(label)
+        return self._options.rename(self.pretrained.label(index))
+
+
+def _choose_method(processor: Any) -> Method:
+    """The first post-processing that a processor has; raises AdapterError where it has none."""
+    for method in METHODS:
+        if callable(getattr(processor, method, None)):
+            return method
+    raise AdapterError(
+        f"{type(processor).__name__} has no post-processing for segments",
+        hint=f"one of these was expected: {', '.join(METHODS)}",
+    )
 
 
 def _numbers(tensor: Any) -> NDArray[np.int64]:

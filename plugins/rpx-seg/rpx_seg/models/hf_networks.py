@@ -16,7 +16,7 @@ from rpx_core.inference.pretrained import (
     PretrainedOptions,
     images,
     load_pretrained,
-    location,
+    read_config,
 )
 
 Hint = Literal["instance", "universal", "semantic"]
@@ -61,14 +61,7 @@ def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pret
     """
     import transformers
 
-    source, arguments = location(options)
-    try:
-        config = transformers.AutoConfig.from_pretrained(source, **arguments)
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"{options.described()} has no configuration that transformers "
-            f"{transformers.__version__} knows: {str(error).strip().splitlines()[0]}"
-        ) from error
+    config = read_config(options)
     named = [name for name in config.architectures or () if hasattr(transformers, name)]
     hint = options.model_class_hint
     if hint is None and not named:
