@@ -5,10 +5,10 @@ import io
 import numpy as np
 import pytest
 
+from rpx_core.arrays import encode_npz
 from rpx_core.contracts import Sample, withhold
 from rpx_core.errors import ManifestError, ModelError
 from rpx_pose.homography import transfer
-from rpx_pose.storage import encode_npz
 from rpx_pose.types import KeypointCorrespondencePrediction
 
 TASK = "keypoint_matching"

@@ -9,14 +9,13 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rpx_core.arrays import load_arrays
+from rpx_core.arrays import encode_npz, load_arrays
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError
 from rpx_core.files import Files
 from rpx_core.records import Record
 from rpx_pose.matches import check_matches, read_matches
 from rpx_pose.previews.match_lines import draw_match_lines
-from rpx_pose.storage import encode_npz
 from rpx_pose.tasks.correspondences import load_correspondences
 from rpx_pose.tasks.pairing import (
     is_pair,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.arrays import encode_npz
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
@@ -15,7 +16,6 @@ from rpx_core.frames import load_pose, load_sample
 from rpx_core.records import Record
 from rpx_pose.association import Association, associate, suspect_unit
 from rpx_pose.previews.paths import draw_paths
-from rpx_pose.storage import encode_npz
 from rpx_pose.trajectory_errors import align_estimate
 from rpx_pose.trajectory_files import (
     check_trajectory,
