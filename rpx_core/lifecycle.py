@@ -17,7 +17,8 @@ from rpx_core.journal import Journal, read_rows
 from rpx_core.plan import shard
 from rpx_core.profiling.storage import NAME as PROFILE
 from rpx_core.report import Results, RunRecord
-from rpx_core.results import collect_from, write_record
+from rpx_core.results import collect_from
+from rpx_core.run_json import write_record
 
 DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
 DERIVED = ("report", "previews")

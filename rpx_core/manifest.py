@@ -13,40 +13,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any
 
 from rpx_core.documents import read_json, read_json_lines
 from rpx_core.errors import ConfigError, ManifestError
 from rpx_core.files import Files, open_file
+from rpx_core.manifest_header import Header, read_header, root_folder
 from rpx_core.record_digest import record_digest
 from rpx_core.records import WELL_KNOWN_ASSETS, Record, natural_key, parse_record
 
 LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
-
-
-class Header(BaseModel):
-    """What a manifest says of all its records."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    schema_: Literal["rpx-manifest-1"] = Field(default="rpx-manifest-1", alias="schema")
-    name: str | None = None
-    version: str | None = None
-    description: str | None = None
-    license: str | None = None
-    split: str | None = None
-    task: str | None = None
-    tasks: tuple[str, ...] = ()
-    root: str = "."
-    pose_convention: Literal["opencv", "t265"] = "t265"
-    vocabulary: tuple[str, ...] = ()
-    defaults: dict[str, Any] = Field(default_factory=dict)
-
-    def served(self) -> tuple[str, ...]:
-        """The tasks that the records carry assets for."""
-        return tuple(dict.fromkeys([*([self.task] if self.task else []), *self.tasks]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +119,7 @@ class Manifest:
     def _parse(self, raw: object, entry: Entry) -> Record:
         where = f"{self.name}: record {entry.id!r}"
         record = parse_record(
-            raw, where=where, defaults=_defaults(self.header), known=self.source.known
+            raw, where=where, defaults=self.header.inherited(), known=self.source.known
         )
         if record.id != entry.id:
             raise ManifestError(
@@ -167,8 +143,8 @@ def read_manifest(path: Path, *, known: Collection[str] = (), root: Path | None 
     if path.suffix in LINES_SUFFIXES:
         lines = read_json_lines(path)
         _, first = next(lines, (0, None))
-        header = _header(first, path)
-        place = _root(path, header, root)
+        header = read_header(first, path)
+        place = root_folder(path, header, root)
         return _index(path.name, header, lines, Source(path, place, frozenset(known)))
     document = read_json(path)
     if not isinstance(document, dict):
@@ -176,8 +152,8 @@ def read_manifest(path: Path, *, known: Collection[str] = (), root: Path | None 
     samples = document.pop("samples", None)
     if not isinstance(samples, list):
         raise ManifestError(f"{path}: `samples` must be a list of records")
-    header = _header(document, path)
-    source = Source(samples, _root(path, header, root), frozenset(known))
+    header = read_header(document, path)
+    source = Source(samples, root_folder(path, header, root), frozenset(known))
     return _index(path.name, header, enumerate(samples), source)
 
 
@@ -189,7 +165,7 @@ def build_manifest(
     known: Collection[str] = (),
 ) -> Manifest:
     """The same from a header and records in memory, with their files below `root`."""
-    parsed = _header(dict(header), root)
+    parsed = read_header(dict(header), root)
     source = Source(samples, root.resolve(), frozenset(known))
     return _index("manifest", parsed, enumerate(samples), source)
 
@@ -216,31 +192,12 @@ def manifest_document(manifest: Manifest, *, beside: Path) -> dict[str, Any]:
     }
 
 
-def _header(raw: object, path: Path) -> Header:
-    if not isinstance(raw, dict):
-        raise ManifestError(f"{path}: the header must be an object with `task` or `tasks`")
-    try:
-        header = Header.model_validate(raw)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise ManifestError(
-            f"{path}: header: {where[:80]}: {problem['msg']}",
-            hint=f"known header keys: {', '.join(sorted(Header.model_fields))}".replace("_,", ","),
-        ) from error
-    if not header.served():
-        raise ManifestError(
-            f"{path}: no task is named", hint='add "task": "monocular_depth", or a list `tasks`'
-        )
-    return header
-
-
 def _index(
     file: str, header: Header, samples: Iterable[tuple[int, object]], source: Source
 ) -> Manifest:
     """Read every record once: check it, note where it is, and take its digest."""
     source = replace(source, known=WELL_KNOWN_ASSETS | source.known)
-    defaults = _defaults(header)
+    defaults = header.inherited()
     digests: list[tuple[str, bytes]] = []
     entries: list[Entry] = []
     for number, (position, raw) in enumerate(samples):
@@ -262,29 +219,6 @@ def _index(
         source=source,
         warnings=_case_collisions(entries),
     )
-
-
-def _defaults(header: Header) -> dict[str, Any]:
-    inherited: dict[str, Any] = {"pose_convention": header.pose_convention}
-    if header.vocabulary:
-        inherited["vocabulary"] = list(header.vocabulary)
-    return {**inherited, **header.defaults}
-
-
-def _root(path: Path, header: Header, root: Path | None) -> Path:
-    if root is not None:
-        return root.resolve()
-    folder = path.parent.resolve()
-    try:
-        inside = (folder / header.root).resolve()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise ManifestError(f"{path}: root {header.root[:80]!r} is no folder: {error}") from error
-    if not inside.is_relative_to(folder):
-        raise ManifestError(
-            f"{path}: root {header.root!r} lies outside the manifest's folder",
-            hint="if that is meant, say so yourself: --set data.options.root=FOLDER",
-        )
-    return inside
 
 
 def _check_duplicates(file: str, entries: Sequence[Entry]) -> None:

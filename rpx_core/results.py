@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from rpx_core.aggregate import Aggregator
-from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Metric, Output, Unit
-from rpx_core.documents import read_json, to_pretty_json
-from rpx_core.errors import ConfigError, JournalError
-from rpx_core.files import MEBIBYTE, quote, read_file
+from rpx_core.doubts import alignment_notes, implausible, no_headline, nowhere_defined
+from rpx_core.errors import ConfigError
+from rpx_core.files import quote
 from rpx_core.host import Host
-from rpx_core.identity import digest
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.measure import build_metric
 from rpx_core.offers import Offer
@@ -35,41 +29,10 @@ from rpx_core.report import (
     Status,
     WorstSample,
 )
-from rpx_core.stored_inputs import check_inputs
 from rpx_core.worst import Candidate, choose_worst
 
-RECORD_LIMIT = 64 * MEBIBYTE
-"""Bytes of a `run.json`."""
 STABILITY_OUTPUT = ("stability", "ts")
 WORST_SHOWN = 6
-
-
-def read_record(directory: Path) -> RunRecord:
-    """The record of a run directory; raises ConfigError when it is not one."""
-    path = directory / "run.json"
-    if not os.path.lexists(path):
-        raise ConfigError(
-            f"{directory} is not a run directory: {path.name} is missing",
-            hint="a run directory holds run.json and journal/",
-        )
-    return _parse_record(read_json(path, error=ConfigError, limit=RECORD_LIMIT), str(path))
-
-
-def _parse_record(document: object, source: str) -> RunRecord:
-    try:
-        record = RunRecord.model_validate(document)
-    except ValidationError as error:
-        raise ConfigError(
-            f"{source}: not the record of a run by this version of rpx",
-            hint="run the evaluation again with --fresh",
-        ) from error
-    check_inputs(record.inputs, source)
-    if digest(record.inputs) != record.identity:
-        raise ConfigError(
-            f"{source} was edited: its identity is not that of its inputs",
-            hint="run the evaluation again; its settings make another run",
-        )
-    return record
 
 
 def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
@@ -152,11 +115,11 @@ def collect_from(
         warnings=(
             *record.warnings,
             *damages,
-            *_nowhere_defined(rows, numbers),
-            *_no_headline(record, numbers),
+            *nowhere_defined(rows, numbers),
+            *no_headline(record, numbers),
             *filter(None, [profile.problem]),
-            *_implausible(numbers, metrics),
-            *_notes(rows),
+            *implausible(numbers, metrics),
+            *alignment_notes(rows),
         ),
         writers=tuple(journal.writers),
         efficiency=profile.profile,
@@ -169,24 +132,6 @@ def collect_from(
         sequences=frozenset(journal.blocks),
         problems=aggregator.problems,
     )
-
-
-def write_record(directory: Path, record: RunRecord) -> None:
-    """Write run.json, or check that the one there says the same."""
-    content = to_pretty_json(record.model_dump(mode="json", by_alias=True))
-    path = directory / "run.json"
-    # What could not be read again is refused before any work is done.
-    source = "the record of this run"
-    _parse_record(read_json(content, source=source, error=ConfigError, limit=RECORD_LIMIT), source)
-    if os.path.lexists(path) and _read_present(path) != content:
-        raise JournalError(
-            f"{path} describes another run", hint="choose another --output, or pass --fresh"
-        )
-    write_atomic(path, content)
-
-
-def _read_present(path: Path) -> bytes:
-    return read_file(path, source=str(path), limit=RECORD_LIMIT, error=JournalError)
 
 
 def _headline(directory: Path, record: RunRecord, metrics: Mapping[str, Metric]) -> tuple[str, str]:
@@ -238,56 +183,6 @@ def find_stability(numbers: Sequence[Number]) -> Number | None:
         if (number.label, number.output) == STABILITY_OUTPUT and number.headline
     )
     return next(found, None)
-
-
-def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
-    """Metrics that were asked for and have no value at all, with the most frequent reason."""
-    if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
-        return []  # Then the failures say it.
-    valued = {number.label for number in numbers if number.value is not None}
-    reasons: dict[str, Counter[str]] = {}
-    for stored in rows:
-        for label, measured in stored.row.metrics.items():
-            if label not in valued:
-                counts = reasons.setdefault(label, Counter())
-                counts[measured.reason or "its outputs are undefined"] += 1
-    return [
-        f"{label} has no value: {reason} ({count} of {counts.total()})"
-        for label, counts in reasons.items()
-        for reason, count in counts.most_common(1)
-    ]
-
-
-def _no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
-    """Samples were evaluated, and yet the number that the run is about has no value."""
-    return [
-        f"{number.address} is undefined for all {number.undefined} samples: nothing in the "
-        "predictions can be compared with the truth"
-        for number in numbers
-        if number.address == record.primary and number.value is None
-        if number.undefined and not (number.n or number.infinite)
-    ]
-
-
-def _implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:
-    """Headline numbers far outside what makes sense: almost always a wrong unit."""
-    found = []
-    for number in numbers:
-        plausible = metrics[number.label].outputs[number.output].plausible
-        if number.headline and plausible is not None and number.value is not None:
-            low, high = plausible
-            if not low <= number.value <= high:
-                found.append(
-                    f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
-                    "check units, scale and alignment"
-                )
-    return found
-
-
-def _notes(rows: Sequence[StoredRow]) -> list[str]:
-    """What alignments warned of, each sentence once with the number of its samples."""
-    counts = Counter(stored.row.note for stored in rows if stored.row.note is not None)
-    return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]
 
 
 def _worst(

@@ -16,7 +16,7 @@ from rpx_core.config import Data
 from rpx_core.datasets import open_dataset
 from rpx_core.host import Host
 from rpx_core.published.tasks import Run
-from rpx_core.results import read_record
+from rpx_core.run_json import read_record
 
 from .published_samples import CHEATS, RUNS, TASKS, Model
 

@@ -19,13 +19,8 @@ from rpx_core.previews import find_pictures
 from rpx_core.report import Results
 from rpx_core.reporters.html import render
 from rpx_core.reporters.pictures import embed
-from rpx_core.results import (
-    collect,
-    collect_from,
-    read_record,
-    stored_metrics,
-    write_record,
-)
+from rpx_core.results import collect, collect_from, stored_metrics
+from rpx_core.run_json import read_record, write_record
 from rpx_core.stack.sources import open_source
 from tests.toys.bench import Bench
 from tests.toys.journals import forge
@@ -221,7 +216,7 @@ def test_a_record_that_could_not_be_read_is_not_written(
     finished: tuple[Bench, Path], directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = read_record(directory)
-    monkeypatch.setattr("rpx_core.results.RECORD_LIMIT", 100)
+    monkeypatch.setattr("rpx_core.run_json.RECORD_LIMIT", 100)
     with pytest.raises(ConfigError, match=r"the record of this run: has .* MiB"):
         write_record(directory, record)
 

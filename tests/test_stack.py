@@ -13,8 +13,8 @@ from rpx_core.errors import ExitCode
 from rpx_core.images import encode_png
 from rpx_core.journal import Journal
 from rpx_core.report import Row
-from rpx_core.results import read_record
 from rpx_core.run import Outcome, Request
+from rpx_core.run_json import read_record
 from tests.toys.stack_bench import DEPTH, MASKS, SHAPE, StackBench
 
 SGC = "sgc.sgc@sample"

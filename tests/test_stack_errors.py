@@ -15,7 +15,7 @@ from rpx_core.errors import ConfigError, PluginError, RPXError
 from rpx_core.identity import digest
 from rpx_core.journal import Journal, JournalWriter
 from rpx_core.plan import make_plan
-from rpx_core.results import read_record
+from rpx_core.run_json import read_record
 from rpx_core.specs import MetricSpec
 from tests.toys.stack_bench import DEPTH, MASKS, StackBench
 

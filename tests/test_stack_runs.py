@@ -12,8 +12,9 @@ import pytest
 from rpx_core.arrays import encode_npy
 from rpx_core.errors import ConfigError, ExitCode
 from rpx_core.images import decode_rgb, encode_png
-from rpx_core.results import collect, read_record, stored_metrics
+from rpx_core.results import collect, stored_metrics
 from rpx_core.run import Request
+from rpx_core.run_json import read_record
 from rpx_core.stack.run import run_stack
 from tests.toys.bench import QUIET, facts
 from tests.toys.stack_bench import DEPTH, MASKS, SHAPE, StackBench

@@ -51,8 +51,9 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
     """
     from rpx_core.cli.tables import tabulate_runs
     from rpx_core.lifecycle import DEFAULT_REPORTERS
-    from rpx_core.results import collect, read_record, stored_metrics
+    from rpx_core.results import collect, stored_metrics
     from rpx_core.run import load_reporter, write_reports
+    from rpx_core.run_json import read_record
 
     host = state.discover()
     console = state.console()

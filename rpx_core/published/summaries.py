@@ -19,7 +19,7 @@ from rpx_core.reporters.formatting import (
     name_aggregate,
     shorten,
 )
-from rpx_core.reporters.markdown import code, escape
+from rpx_core.reporters.markdown_text import code, escape
 
 _PHASE_SCORES = {
     "s_clutter": "S_C, clutter",

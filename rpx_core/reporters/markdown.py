@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rpx_core.contracts import Phase
 from rpx_core.report import FailedSample, Number, Readiness, Report, Results, Slice
@@ -17,7 +16,6 @@ from rpx_core.reporters.formatting import (
     format_count,
     format_interval,
     format_share,
-    format_value,
     name_aggregate,
     reveal,
     shorten,
@@ -33,6 +31,18 @@ from rpx_core.reporters.headline import (
     primary_number,
     why_no_score,
 )
+from rpx_core.reporters.markdown_text import (
+    code,
+    escape,
+    fence,
+    join_blocks,
+    prose,
+    remainder,
+    section,
+    show_unit,
+    show_value,
+    table,
+)
 from rpx_core.reporters.pareto import COSTS
 
 # A comment holds 65,536 characters: every list is cut.
@@ -43,14 +53,11 @@ ROWS_SHOWN = 80
 COUNTS_SHOWN = 12
 RUNS_SHOWN = 10
 
-_SPECIAL = re.compile(r"[\\`*\[\]<>|#~&!$^{}]|(?<![^\W_])_|_(?![^\W_])|:(?=//)")
-_PLAIN = re.compile(r"[\w ./:@+=,-]+")
-
 
 def render(results: Results) -> Mapping[str, bytes]:
     """`summary.md`: GitHub-flavoured Markdown, at most a few pages whatever the data."""
     report = results.report
-    text = _join(
+    text = join_blocks(
         _opening(report),
         _warnings_section(report.warnings),
         _numbers_section(report),
@@ -65,20 +72,6 @@ def render(results: Results) -> Mapping[str, bytes]:
     return {"summary.md": f"{text}\n".encode()}
 
 
-def escape(text: str) -> str:
-    """Foreign prose as Markdown that shows it literally, on one line, and mentions nobody."""
-    line = _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", reveal(" ".join(text.split())))
-    return line.replace("@", "&#64;<!-- -->")
-
-
-def code(text: str) -> str:
-    """A foreign name as a code span; an unusual one by entities, which no parser trips over."""
-    line = reveal(shorten(text))
-    if _PLAIN.fullmatch(line) and line == line.strip():
-        return f"`{line}`"
-    return f"<code>{escape(line)}</code>"
-
-
 def _opening(report: Report) -> str:
     run = report.run
     facts = [f"task {code(run.task)}", f"run {code(run.identity[:8])}"]
@@ -87,7 +80,7 @@ def _opening(report: Report) -> str:
     if run.protocol:
         facts.insert(1, f"protocol {code(run.protocol)}")
     status = escape(shorten(describe_status(report.status), 400))
-    return _join(
+    return join_blocks(
         f"## {code(run.model)} on {code(run.data)}",
         f"**{status}**",
         _primary_line(report),
@@ -99,15 +92,15 @@ def _primary_line(report: Report) -> str:
     number = primary_number(report)
     if number is None:
         return f"{code(report.primary)}: not in this report"
-    value = _value(number.value, number.reason)
-    unit = f" {_prose(number.unit)}" if number.unit else ""
+    value = show_value(number.value, number.reason)
+    unit = f" {prose(number.unit)}" if number.unit else ""
     line = (
         f"**{code(f'{number.label}.{number.output}')} = {value}{unit}** "
         f"({_aggregate(number)}, {DIRECTIONS[number.better]}, "
         f"n = {format_count(number.n)})"
     )
     coverage = coverage_of(number, report)
-    return f"{line}, coverage {_value(coverage.value, coverage.reason)}" if coverage else line
+    return f"{line}, coverage {show_value(coverage.value, coverage.reason)}" if coverage else line
 
 
 def _numbers_section(report: Report) -> str:
@@ -116,9 +109,9 @@ def _numbers_section(report: Report) -> str:
         [
             code(number.label),
             code(number.output),
-            _value(number.value, number.reason),
+            show_value(number.value, number.reason),
             format_interval(number.interval) if number.interval else "-",
-            _unit(number.unit),
+            show_unit(number.unit),
             ARROWS[number.better],
             format_count(number.n),
             format_count(number.undefined),
@@ -129,16 +122,16 @@ def _numbers_section(report: Report) -> str:
     ]
     header = ["label", "output", "value", "interval", "unit", "better"]
     header += ["n", "undefined", "failed", "aggregate"]
-    reasons = [f"No interval: {_prose(reason)}." for reason in interval_reasons(numbers)]
+    reasons = [f"No interval: {prose(reason)}." for reason in interval_reasons(numbers)]
     infinite = [
         f"{code(number.output)}: {format_count(number.infinite)} infinitely good, in no mean."
         for number in numbers
         if number.infinite
     ]
-    return _join(
+    return join_blocks(
         "### Numbers",
-        _table(header, rows, right={2, 3, 6, 7, 8}),
-        _remainder(len(numbers), ROWS_SHOWN),
+        table(header, rows, right={2, 3, 6, 7, 8}),
+        remainder(len(numbers), ROWS_SHOWN),
         "\n".join([*reasons, *infinite]),
     )
 
@@ -149,20 +142,20 @@ def _readiness_section(readiness: Readiness) -> str:
         return ""
     missing = why_no_score(readiness)
     if readiness.scores and missing:
-        return _join(
+        return join_blocks(
             f"### Readiness ({readiness.rules})",
-            f"None can be said of this data: {_prose('; '.join(missing))}.",
+            f"None can be said of this data: {prose('; '.join(missing))}.",
         )
-    unit = f" in {_prose(readiness.unit)}" if readiness.unit else ""
+    unit = f" in {prose(readiness.unit)}" if readiness.unit else ""
     cells = [
         [line.difficulty.value, *(escape(square.text) for square in line.squares)] for line in lines
     ]
     scores = [
         [
             escape(score.title),
-            _value(score.value, score.reason),
+            show_value(score.value, score.reason),
             format_interval(score.interval) if score.interval else "-",
-            _unit(score.unit),
+            show_unit(score.unit),
             ARROWS[score.better],
             format_share(score.coverage),
             CHANGES[score.change],
@@ -170,22 +163,22 @@ def _readiness_section(readiness: Readiness) -> str:
         for score in readiness.scores
     ]
     header = ["score", "value", "interval", "unit", "better", "coverage", "change"]
-    return _join(
+    return join_blocks(
         f"### Readiness ({readiness.rules})",
         f"{code(readiness.address)}{unit}, {DIRECTIONS[readiness.better]}.",
-        _table(["difficulty", *Phase], cells, right={1, 2, 3}),
-        _table(header, scores, right={1, 2, 5}),
+        table(["difficulty", *Phase], cells, right={1, 2, 3}),
+        table(header, scores, right={1, 2, 5}),
     )
 
 
 def _counts_section(report: Report) -> str:
-    return _join(
+    return join_blocks(
         *(
-            _join(
-                f"### {_prose(page.table.caption)}",
+            join_blocks(
+                f"### {prose(page.table.caption)}",
                 f"{code(f'{page.number.label}.{page.number.output}')}: rows are "
-                f"{_prose(page.table.row_axis)}, columns {_prose(page.table.column_axis)}.",
-                _table(
+                f"{prose(page.table.row_axis)}, columns {prose(page.table.column_axis)}.",
+                table(
                     ["", *map(code, page.columns)],
                     [[code(name), *(cell.text for cell in row)] for name, row in page.rows],
                     right=range(1, COUNTS_SHOWN + 1),
@@ -201,11 +194,11 @@ def _slices_section(slices: Sequence[Slice], report: Report) -> str:
     rows = []
     for part in slices[:SLICES_SHOWN]:
         number = next((n for n in part.numbers if is_primary(n, report)), None)
-        value = _value(number.value, number.reason) if number else "-"
+        value = show_value(number.value, number.reason) if number else "-"
         rows.append([code(part.key), code(part.value), format_count(part.samples), value])
     header = ["key", "value", "samples", code(report.primary)]
-    return _section(
-        "### Slices", _table(header, rows, right={2, 3}), _remainder(len(slices), SLICES_SHOWN)
+    return section(
+        "### Slices", table(header, rows, right={2, 3}), remainder(len(slices), SLICES_SHOWN)
     )
 
 
@@ -215,20 +208,20 @@ def _failures_section(failures: Sequence[FailedSample]) -> str:
             code(failed.id),
             failed.failure.stage,
             code(failed.failure.error),
-            _prose(failed.failure.text),
+            prose(failed.failure.text),
         ]
         for failed in failures[:FAILURES_SHOWN]
     ]
-    return _section(
+    return section(
         f"### Failures ({format_count(len(failures))})",
-        _table(["sample", "stage", "error", "message"], rows, right=set()),
-        _remainder(len(failures), FAILURES_SHOWN),
+        table(["sample", "stage", "error", "message"], rows, right=set()),
+        remainder(len(failures), FAILURES_SHOWN),
     )
 
 
 def _warnings_section(warnings: Sequence[str]) -> str:
-    lines = [f"- {_prose(warning)}" for warning in warnings[:WARNINGS_SHOWN]]
-    return _section("### Warnings", "\n".join(lines), _remainder(len(warnings), WARNINGS_SHOWN))
+    lines = [f"- {prose(warning)}" for warning in warnings[:WARNINGS_SHOWN]]
+    return section("### Warnings", "\n".join(lines), remainder(len(warnings), WARNINGS_SHOWN))
 
 
 def _efficiency_section(report: Report) -> str:
@@ -239,11 +232,11 @@ def _efficiency_section(report: Report) -> str:
         [fact.name, escape(shorten(fact.text, 160)), escape(fact.note) or "-"]
         for fact in list_facts(profile)
     ]
-    notes = [f"- {_prose(note)}" for note in profile.notes]
-    return _join(
+    notes = [f"- {prose(note)}" for note in profile.notes]
+    return join_blocks(
         "### Efficiency",
-        _prose(describe_hardware(profile.hardware)),
-        _table(["cost", "amount", "how"], rows, right={1}),
+        prose(describe_hardware(profile.hardware)),
+        table(["cost", "amount", "how"], rows, right={1}),
         "\n".join(notes),
     )
 
@@ -261,58 +254,18 @@ def _others_section(report: Report, others: Sequence[Report]) -> str:
             row += [*line.costs, ", ".join(line.best) or "-"]
         rows.append(row)
     units = [f"{cost.name}: {cost.unit}" for cost in COSTS.values() if cost.unit]
-    return _section(
+    return section(
         "### Beside other runs",
-        _table(header, rows, right={3, 5, 6, 7}),
-        _remainder(len(others), RUNS_SHOWN),
+        table(header, rows, right={3, 5, 6, 7}),
+        remainder(len(others), RUNS_SHOWN),
         f"{'; '.join(units)}." if comparison.has_costs else "",
     )
 
 
 def _pins_section(report: Report) -> str:
     text = pins(report.run)
-    return f"### Versions to pin\n\n{_fenced(reveal(text))}" if text else ""
-
-
-def _fenced(text: str) -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}toml\n{text}\n{fence}"
+    return f"### Versions to pin\n\n{fence(reveal(text))}" if text else ""
 
 
 def _aggregate(number: Number) -> str:
     return escape(shorten(name_aggregate(number), 40))
-
-
-def _unit(unit: str) -> str:
-    return escape(shorten(unit, 40)) or "-"
-
-
-def _value(value: float | None, reason: str | None) -> str:
-    return escape(shorten(format_value(value, reason), 160))
-
-
-def _prose(text: str) -> str:
-    return escape(shorten(text, 240))
-
-
-def _remainder(count: int, shown: int) -> str:
-    return f"… and {format_count(count - shown)} more." if count > shown else ""
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Container[int]) -> str:
-    """A pipe table; nothing when there are no rows."""
-    if not rows:
-        return ""
-    rule = ["--:" if column in right else "---" for column in range(len(header))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
-
-
-def _section(title: str, *parts: str) -> str:
-    """The title and its parts; nothing when all parts are empty."""
-    body = _join(*parts)
-    return f"{title}\n\n{body}" if body else ""
-
-
-def _join(*blocks: str) -> str:
-    return "\n\n".join(filter(None, blocks))

@@ -18,7 +18,7 @@ from rpx_core.offers import Offer
 from rpx_core.parts import resolve_stored
 from rpx_core.predictions import PredictionFolder
 from rpx_core.report import Row, RunRecord
-from rpx_core.results import read_record
+from rpx_core.run_json import read_record
 from rpx_core.specs import TaskSpec
 from rpx_core.stored_inputs import is_stack
 

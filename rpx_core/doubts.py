@@ -1,0 +1,60 @@
+"""Why the numbers of a run should be doubted: sentences for the warnings of its report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rpx_core.contracts import Metric
+from rpx_core.journal import StoredRow
+from rpx_core.report import Number, RunRecord
+
+
+def nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
+    """Metrics that were asked for and have no value at all, with the most frequent reason."""
+    if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
+        return []  # Then the failures say it.
+    valued = {number.label for number in numbers if number.value is not None}
+    reasons: dict[str, Counter[str]] = {}
+    for stored in rows:
+        for label, measured in stored.row.metrics.items():
+            if label not in valued:
+                counts = reasons.setdefault(label, Counter())
+                counts[measured.reason or "its outputs are undefined"] += 1
+    return [
+        f"{label} has no value: {reason} ({count} of {counts.total()})"
+        for label, counts in reasons.items()
+        for reason, count in counts.most_common(1)
+    ]
+
+
+def no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
+    """Samples were evaluated, and yet the number that the run is about has no value."""
+    return [
+        f"{number.address} is undefined for all {number.undefined} samples: nothing in the "
+        "predictions can be compared with the truth"
+        for number in numbers
+        if number.address == record.primary and number.value is None
+        if number.undefined and not (number.n or number.infinite)
+    ]
+
+
+def implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:
+    """Headline numbers far outside what makes sense: almost always a wrong unit."""
+    found = []
+    for number in numbers:
+        plausible = metrics[number.label].outputs[number.output].plausible
+        if number.headline and plausible is not None and number.value is not None:
+            low, high = plausible
+            if not low <= number.value <= high:
+                found.append(
+                    f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
+                    "check units, scale and alignment"
+                )
+    return found
+
+
+def alignment_notes(rows: Sequence[StoredRow]) -> list[str]:
+    """What alignments warned of, each sentence once with the number of its samples."""
+    counts = Counter(stored.row.note for stored in rows if stored.row.note is not None)
+    return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]
