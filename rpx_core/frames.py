@@ -61,6 +61,25 @@ def load_rgb(name: str, files: Files, *, background: Colour | None = None) -> ND
     return decode_rgb(files.read(name), name=name, background=background)
 
 
+def image_of(sample: Sample, purpose: str) -> NDArray[np.uint8]:
+    """The image of a loaded sample; raises ManifestError where its record lists none."""
+    if sample.rgb is None:
+        raise ManifestError(f"sample {sample.id}: no `rgb` is listed; {purpose} needs an image")
+    return sample.rgb
+
+
+def check_size(
+    where: str, shape: tuple[int, ...], image: NDArray[np.uint8], name: str = "its image"
+) -> None:
+    """Raise ManifestError unless a map has the height and width of the image that it is of."""
+    if shape[:2] != image.shape[:2]:
+        raise ManifestError(
+            f"{where} is {shape[0]}x{shape[1]}, but {name} is {image.shape[0]}x{image.shape[1]} "
+            "(height x width)",
+            hint="the two must show the same pixels; register them before listing them",
+        )
+
+
 def load_intrinsics(value: Any, record: Record, files: Files) -> Matrix:
     """A 3x3 camera matrix from inline numbers, `{fx, fy, cx, cy}`, or a file that holds either."""
     where = f"sample {record.id}: intrinsics"

@@ -84,6 +84,13 @@ class Record(BaseModel):
             return getattr(self, key) is not None
         return self.assets.get(key) is not None
 
+    def path_of(self, key: str) -> str:
+        """The path that an asset is; raises ManifestError where there is none, or no path."""
+        path = self.assets.get(key)
+        if not isinstance(path, str):
+            raise ManifestError(f"sample {self.id}: `{key}` must be the path of a file")
+        return path
+
 
 def parse_record(
     raw: object, *, where: str, defaults: Mapping[str, Any], known: Collection[str]

@@ -13,7 +13,14 @@ from PIL import Image
 
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
-from rpx_core.frames import load_intrinsics, load_pose, load_rgb, load_sample
+from rpx_core.frames import (
+    check_size,
+    image_of,
+    load_intrinsics,
+    load_pose,
+    load_rgb,
+    load_sample,
+)
 from rpx_core.geometry import pose_matrix, rotation_from_xyzw
 from rpx_core.records import WELL_KNOWN_ASSETS, Record, parse_record
 
@@ -222,3 +229,16 @@ def test_a_sample_carries_all_that_its_record_says(tmp_path: Path) -> None:
 def test_a_record_of_nothing_but_an_id_is_a_sample_of_nones(tmp_path: Path) -> None:
     sample = load_sample(record(), Files(tmp_path), ground_truth=None)
     assert (sample.rgb, sample.camera_pose, sample.intrinsics) == (None, None, None)
+
+
+def test_a_task_that_needs_an_image_says_which_sample_has_none(tmp_path: Path) -> None:
+    sample = load_sample(record(), Files(tmp_path), ground_truth=None)
+    with pytest.raises(ManifestError, match="sample f_1: no `rgb` is listed; depth needs an image"):
+        image_of(sample, "depth")
+
+
+def test_a_map_of_another_size_than_its_image_is_named_with_both_sizes() -> None:
+    image = np.zeros((4, 6, 3), np.uint8)
+    check_size("depth d.npy", (4, 6), image)
+    with pytest.raises(ManifestError, match=r"d\.npy is 6x4, but rgb r\.png is 4x6 \(height x"):
+        check_size("depth d.npy", (6, 4), image, "rgb r.png")

@@ -147,3 +147,11 @@ def test_an_endless_id_is_refused_by_its_length_before_it_is_taken_apart(identif
 def test_an_id_that_is_no_text_is_refused(identifier: Any) -> None:
     with pytest.raises(ManifestError, match="id: Input should be a valid string"):
         parsed({"id": identifier})
+
+
+@pytest.mark.parametrize("raw", [{}, {"depth": [1.0]}, {"depth": 7}, {"depth": None}])
+def test_an_asset_that_is_no_path_is_named_with_its_sample(raw: dict[str, Any]) -> None:
+    record = parsed({"id": "a", **raw})
+    with pytest.raises(ManifestError, match="sample a: `depth` must be the path of a file"):
+        record.path_of("depth")
+    assert parsed({"id": "a", "depth": "a.png"}).path_of("depth") == "a.png"

@@ -12,30 +12,10 @@ from rpx_core.arrays import load_array
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
-from rpx_core.frames import load_intrinsics, load_rgb
+from rpx_core.frames import check_size, load_intrinsics, load_rgb
 from rpx_core.magnitudes import METRES, find_absurd
 from rpx_core.records import Record
 from rpx_depth.types import DepthQuery
-
-
-def listed_file(record: Record, key: str) -> str:
-    """The path that a record lists under a key; raises ManifestError when it is none."""
-    name = record.assets.get(key)
-    if not isinstance(name, str):
-        raise ManifestError(f"sample {record.id}: `{key}` must be the path of a file")
-    return name
-
-
-def check_size(record: Record, key: str, shape: tuple[int, ...], rgb: NDArray[np.uint8]) -> None:
-    """Raise ManifestError unless what a key lists has the image's height and width."""
-    if shape == rgb.shape[:2]:
-        return
-    (height, width), (rows, columns) = shape, rgb.shape[:2]
-    raise ManifestError(
-        f"sample {record.id}: {key} {record.assets[key]} is {height}x{width}, but rgb "
-        f"{record.rgb} is {rows}x{columns} (height x width)",
-        hint="the two must show the same pixels; register them before listing them",
-    )
 
 
 def check_magnitude(truth: NDArray[Any], where: str) -> None:
@@ -52,8 +32,9 @@ def load_right_view(record: Record, files: Files, rgb: NDArray[np.uint8]) -> Dep
     """The rectified right view of a record, of the image's size; empty where none is listed."""
     if not record.has("rgb_right"):
         return DepthQuery()
-    right = load_rgb(listed_file(record, "rgb_right"), files)
-    check_size(record, "rgb_right", right.shape[:2], rgb)
+    name = record.path_of("rgb_right")
+    right = load_rgb(name, files)
+    check_size(f"sample {record.id}: rgb_right {name}", right.shape, rgb, f"rgb {record.rgb}")
     intrinsics = None
     if record.has("intrinsics_right"):
         intrinsics = load_intrinsics(record.assets["intrinsics_right"], record, files)

@@ -14,12 +14,12 @@ from rpx_core.arrays import encode_npy, is_array_file, load_array
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
-from rpx_core.frames import load_sample
+from rpx_core.frames import check_size, image_of, load_sample
 from rpx_core.image_formats import read_image_header
 from rpx_core.images import decode_depth
 from rpx_core.records import Record
 from rpx_depth.adjustment import Adjustment
-from rpx_depth.assets import check_magnitude, check_size, listed_file, load_right_view
+from rpx_depth.assets import check_magnitude, load_right_view
 from rpx_depth.boundary import relative_boundary
 from rpx_depth.options import DepthOptions
 from rpx_depth.preview import draw_maps
@@ -62,10 +62,10 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
         """The image, its depth restricted to the protocol's region, and the right view if any."""
         truth = self._load_truth(record, files)
         sample = load_sample(record, files, ground_truth=DepthGroundTruth(truth))
-        if sample.rgb is None:
-            raise ManifestError(f"sample {record.id}: no `rgb` is listed; depth needs an image")
-        check_size(record, "depth", truth.shape, sample.rgb)
-        return replace(sample, query=load_right_view(record, files, sample.rgb))
+        rgb = image_of(sample, "depth")
+        where = f"sample {record.id}: depth {record.path_of('depth')}"
+        check_size(where, truth.shape, rgb, f"rgb {record.rgb}")
+        return replace(sample, query=load_right_view(record, files, rgb))
 
     def validate(self, prediction: Any, sample: Sample) -> DepthPrediction:
         """A float32 map of the truth's size that nobody else holds; accepts a bare array.
@@ -127,7 +127,7 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
         return DepthPrediction(depth)
 
     def _load_truth(self, record: Record, files: Files) -> NDArray[np.float32]:
-        name = listed_file(record, "depth")
+        name = record.path_of("depth")
         depth = decode_depth(files.read(name), name=name, scale=record.assets.get("depth_scale"))
         valid = valid_truth(depth, self._region)
         truth = np.where(valid, depth, np.float32(0))

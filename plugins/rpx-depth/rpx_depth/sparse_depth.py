@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
-from rpx_core.frames import load_sample
+from rpx_core.frames import image_of, load_sample
 from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_core.records import Record
 from rpx_depth.adjustment import Adjusted, Adjustment
@@ -52,9 +52,8 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
     def load(self, record: Record, files: Files) -> Sample:
         """The image, the points on it with their depths, and the right view if any."""
         sample = load_sample(record, files, ground_truth=None)
-        if sample.rgb is None:
-            raise ManifestError(f"sample {record.id}: no `rgb` is listed; depth needs an image")
-        coordinates = _load_coordinates(record, files, sample.rgb.shape[:2])
+        rgb = image_of(sample, "depth")
+        coordinates = _load_coordinates(record, files, rgb.shape[:2])
         depths = _load_depths(record, files)
         if len(depths) != len(coordinates):
             raise ManifestError(
@@ -63,7 +62,7 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
             )
         truth = np.where(valid_truth(depths, self._region), depths, 0).astype(np.float64)
         check_magnitude(truth, f"sample {record.id}: `depths`")
-        view = load_right_view(record, files, sample.rgb)
+        view = load_right_view(record, files, rgb)
         return replace(
             sample,
             ground_truth=SparseDepthGroundTruth(coordinates, truth),

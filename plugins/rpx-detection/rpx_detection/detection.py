@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ConfigError, ManifestError, ModelError, kind_of
 from rpx_core.files import Files
-from rpx_core.frames import load_sample
+from rpx_core.frames import image_of, load_sample
 from rpx_core.records import Record
 from rpx_detection.annotations import check_inside, load_categories, load_labels, load_truth
 from rpx_detection.coco_results import CocoResults
@@ -74,9 +74,8 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
         self._check_vocabulary(record, truth, vocabulary)
         query = DetectionQuery(vocabulary, load_categories(record, self._rule))
         sample = load_sample(record, files, ground_truth=truth, query=query)
-        if sample.rgb is None:
-            raise ManifestError(f"sample {record.id}: no `rgb` is listed; detection needs an image")
-        check_inside(truth.boxes, sample.rgb, f"sample {record.id}: boxes")
+        rgb = image_of(sample, "detection")
+        check_inside(truth.boxes, rgb, f"sample {record.id}: boxes")
         return sample
 
     def complete(self, sample: Sample) -> Sample:

@@ -11,7 +11,7 @@ import numpy as np
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files, quote
-from rpx_core.frames import load_sample
+from rpx_core.frames import image_of, load_sample
 from rpx_core.records import Record
 from rpx_detection.annotations import check_count, check_inside, parse_box, read_list
 from rpx_detection.boxes import Boxes
@@ -56,9 +56,8 @@ class VisualGrounding(Task[VisualGroundingGroundTruth, VisualGroundingPrediction
         check_count(listed, f"{where}: boxes")
         truth = VisualGroundingGroundTruth(text, _boxes(listed, where), _labels(record))
         sample = load_sample(record, files, ground_truth=truth, query=GroundingQuery(text))
-        if sample.rgb is None:
-            raise ManifestError(f"{where}: no `rgb` is listed; grounding needs an image")
-        check_inside(truth.boxes, sample.rgb, f"{where}: boxes")
+        rgb = image_of(sample, "grounding")
+        check_inside(truth.boxes, rgb, f"{where}: boxes")
         return sample
 
     def complete(self, sample: Sample) -> Sample:

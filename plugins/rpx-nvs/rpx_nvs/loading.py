@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rpx_core.contracts import Sample
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
-from rpx_core.frames import load_intrinsics, load_pose, load_rgb
+from rpx_core.frames import check_size, image_of, load_intrinsics, load_pose, load_rgb
 from rpx_core.images import decode_depth, decode_labels
 from rpx_core.records import Record
 from rpx_core.warp import Camera, View, is_measured
@@ -30,8 +30,7 @@ def load_sources(
 
     A record without `pose` is the world itself: its target pose is relative to it.
     """
-    if sample.rgb is None:
-        raise ManifestError(f"sample {record.id}: no `rgb` is listed; a source view is an image")
+    rgb = image_of(sample, "novel view synthesis")
     further = record.assets.get("sources") or ()
     if not isinstance(further, list | tuple):
         raise ManifestError(f"sample {record.id}: `sources` must be a list of views")
@@ -40,8 +39,8 @@ def load_sources(
             f"sample {record.id}: with several sources each needs a pose, and the record has none"
         )
     pose = np.eye(4) if sample.camera_pose is None else sample.camera_pose
-    depth = load_depth(record, files, "depth", sample.rgb.shape)
-    own = SourceView(sample.rgb, pose, sample.intrinsics, depth)
+    depth = load_depth(record, files, "depth", rgb)
+    own = SourceView(rgb, pose, sample.intrinsics, depth)
     return own, *(_load_view(view, record, files, options) for view in further)
 
 
@@ -64,13 +63,13 @@ def load_target(
     options: NovelViewSynthesisOptions,
 ) -> NovelViewSynthesisGroundTruth:
     """The target image with its pose, and what its record tells of masks and geometry."""
-    rgb = load_rgb(_listed(record, "target_rgb"), files, background=options.background)
+    rgb = load_rgb(record.path_of("target_rgb"), files, background=options.background)
     intrinsics = _target_intrinsics(record, files, sources[0])
-    depth = load_depth(record, files, "target_depth", rgb.shape)
+    depth = load_depth(record, files, "target_depth", rgb)
     return NovelViewSynthesisGroundTruth(
         rgb,
         pose,
-        scored=_scored(record, files, rgb.shape, objects_only=options.objects_only),
+        scored=_scored(record, files, rgb, objects_only=options.objects_only),
         depth=depth,
         intrinsics=intrinsics,
         seen=_seen(depth, intrinsics, pose, sources),
@@ -78,21 +77,21 @@ def load_target(
 
 
 def load_depth(
-    record: Record, files: Files, key: str, shape: tuple[int, ...]
+    record: Record, files: Files, key: str, rgb: NDArray[np.uint8]
 ) -> NDArray[np.float32] | None:
     """A listed depth map of the image's size in metres, 0 where nothing is measured; else None."""
     if not record.has(key):
         return None
-    name = _listed(record, key)
-    return _depth(name, record.assets.get(f"{key}_scale"), files, (record.id, key, shape))
+    name = record.path_of(key)
+    return _depth(name, record.assets.get(f"{key}_scale"), files, (record.id, key, rgb))
 
 
 def _depth(
-    name: str, scale: Any, files: Files, place: tuple[str, str, tuple[int, ...]]
+    name: str, scale: Any, files: Files, place: tuple[str, str, NDArray[np.uint8]]
 ) -> NDArray[np.float32]:
-    identifier, key, shape = place
+    identifier, key, rgb = place
     depth = decode_depth(files.read(name), name=name, scale=scale)
-    _check_size(f"sample {identifier}: {key} {name}", depth.shape, shape)
+    check_size(f"sample {identifier}: {key} {name}", depth.shape, rgb)
     return np.where(is_measured(depth), depth, np.float32(0))
 
 
@@ -111,7 +110,7 @@ def _load_view(
     if view.get("intrinsics") is not None:
         intrinsics = load_intrinsics(view["intrinsics"], record, files)
     if view.get("depth") is not None:
-        place = (record.id, "depth", rgb.shape)
+        place = (record.id, "depth", rgb)
         depth = _depth(view["depth"], view.get("depth_scale"), files, place)
     return SourceView(rgb, pose, intrinsics, depth)
 
@@ -130,7 +129,7 @@ def _target_intrinsics(record: Record, files: Files, source: SourceView) -> Matr
 
 
 def _scored(
-    record: Record, files: Files, shape: tuple[int, ...], *, objects_only: bool
+    record: Record, files: Files, rgb: NDArray[np.uint8], *, objects_only: bool
 ) -> Mask | None:
     """The pixels that count: `target_mask`, and of those the objects where only they do."""
     keys = [key for key in ("target_mask", "target_objects") if record.has(key)]
@@ -143,9 +142,9 @@ def _scored(
         )
     scored = None
     for key in keys:
-        name = _listed(record, key)
+        name = record.path_of(key)
         mask = decode_labels(files.read(name), name=name) != 0
-        _check_size(f"sample {record.id}: {key} {name}", mask.shape, shape)
+        check_size(f"sample {record.id}: {key} {name}", mask.shape, rgb)
         scored = mask if scored is None else scored & mask
     return scored
 
@@ -167,19 +166,3 @@ def _seen(
     if len(views) < len(sources):
         return None
     return find_seen(View(depth, Camera(intrinsics, pose)), views)
-
-
-def _listed(record: Record, key: str) -> str:
-    name = record.assets.get(key)
-    if not isinstance(name, str):
-        raise ManifestError(f"sample {record.id}: `{key}` must be the path of a file")
-    return name
-
-
-def _check_size(where: str, found: tuple[int, ...], image: tuple[int, ...]) -> None:
-    if found[:2] != image[:2]:
-        raise ManifestError(
-            f"{where} is {found[0]}x{found[1]}, but its image is {image[0]}x{image[1]} "
-            "(height x width)",
-            hint="the two must show the same pixels; register them before listing them",
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from rpx_core.contracts import Sample
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
+from rpx_core.frames import check_size
 from rpx_core.images import decode_depth
 from rpx_core.records import Record
 from rpx_core.warp import is_measured
@@ -26,7 +28,7 @@ _NOT_LABELS = "a label map holds one id for each class or object; is this a dept
 
 def load_mask(record: Record, key: str, files: Files, encoding: Encoding = "ids") -> LabelMap:
     """The label map that a record lists under this key."""
-    name = listed(record, key)
+    name = record.path_of(key)
     mask = decode_mask(files.read(name), name=name, encoding=encoding)
     excess = find_excess(mask)
     if excess is not None:
@@ -49,30 +51,19 @@ def load_depth(record: Record, files: Files) -> NDArray[np.float32] | None:
     """The depth map that a record lists, 0 where nothing was measured; None without one."""
     if not record.has("depth"):
         return None
-    name = listed(record, "depth")
+    name = record.path_of("depth")
     depth = decode_depth(files.read(name), name=name, scale=record.assets.get("depth_scale"))
     return np.where(is_measured(depth), depth, np.float32(0))
 
 
-def listed(record: Record, key: str) -> str:
-    """The path that a record lists under this key; raises ManifestError when it is none."""
-    name = record.assets.get(key)
-    if not isinstance(name, str):
-        raise ManifestError(f"sample {record.id}: `{key}` must be the path of a file")
-    return name
-
-
-def check_size(record: Record, key: str, shape: tuple[int, ...], sample: Sample) -> None:
-    """Raise ManifestError unless this asset has the size of the image."""
-    if sample.rgb is None:
-        raise ManifestError(f"sample {record.id}: no `rgb` is listed; segmentation needs an image")
-    rows, columns = sample.rgb.shape[:2]
-    if shape != (rows, columns):
-        raise ManifestError(
-            f"sample {record.id}: {key} {record.assets[key]} is {shape[0]}x{shape[1]}, but rgb "
-            f"{record.rgb} is {rows}x{columns} (height x width)",
-            hint="the two must show the same pixels",
-        )
+def check_sizes(
+    record: Record, rgb: NDArray[np.uint8], maps: Mapping[str, NDArray[Any] | None]
+) -> None:
+    """Raise ManifestError unless the maps that are there, by their keys, have the image's size."""
+    for key, found in maps.items():
+        if found is not None:
+            where = f"sample {record.id}: {key} {record.path_of(key)}"
+            check_size(where, found.shape, rgb, f"rgb {record.rgb}")
 
 
 def make_void(mask: LabelMap, ids: frozenset[int]) -> LabelMap:

@@ -15,13 +15,13 @@ from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ModelError, first_few, kind_of
 from rpx_core.files import Files
-from rpx_core.frames import load_sample
+from rpx_core.frames import image_of, load_sample
 from rpx_core.records import Record
 from rpx_seg.labels import Box, label_instances, read_boxes, read_names
 from rpx_seg.loading import (
     Resize,
     check_mask,
-    check_size,
+    check_sizes,
     load_depth,
     load_mask,
     make_void,
@@ -84,9 +84,7 @@ class ObjectSegmentation(Task[SegmentationGroundTruth, SegmentationPrediction]):
             ),
             query=self._make_query(boxes),
         )
-        check_size(record, "mask", mask.shape, sample)
-        if depth is not None:
-            check_size(record, "depth", depth.shape, sample)
+        check_sizes(record, image_of(sample, "segmentation"), {"mask": mask, "depth": depth})
         return sample
 
     def validate(self, prediction: Any, sample: Sample) -> SegmentationPrediction:

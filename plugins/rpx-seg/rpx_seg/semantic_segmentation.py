@@ -13,14 +13,13 @@ from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ConfigError, ManifestError, ModelError, first_few
 from rpx_core.files import Files
-from rpx_core.frames import load_sample
+from rpx_core.frames import image_of, load_sample
 from rpx_core.records import Record
 from rpx_seg.labels import VOID_NAMES, find_classes
 from rpx_seg.loading import (
     Resize,
     check_mask,
-    check_size,
-    listed,
+    check_sizes,
     load_depth,
     load_mask,
     make_void,
@@ -69,7 +68,7 @@ class SemanticSegmentation(Task[SemanticGroundTruth, SemanticPrediction]):
 
     def load(self, record: Record, files: Files) -> Sample:
         """The image with its class map, the names of classes, and depth to follow them by."""
-        name = listed(record, "semantic")
+        name = record.path_of("semantic")
         stored = load_mask(record, "semantic", files)
         if stored.max() > HIGHEST_CLASS:
             raise ManifestError(
@@ -87,9 +86,7 @@ class SemanticSegmentation(Task[SemanticGroundTruth, SemanticPrediction]):
             ground_truth=SemanticGroundTruth(make_void(mask, void), known, void, depth),
             query=SemanticQuery(dict(known)),
         )
-        check_size(record, "semantic", mask.shape, sample)
-        if depth is not None:
-            check_size(record, "depth", depth.shape, sample)
+        check_sizes(record, image_of(sample, "segmentation"), {"semantic": mask, "depth": depth})
         return sample
 
     def validate(self, prediction: Any, sample: Sample) -> SemanticPrediction:

@@ -50,9 +50,7 @@ def load_correspondences(
 def _arrays(record: Record, files: Files) -> tuple[Floats, Floats, NDArray[np.bool_]] | None:
     where = f"sample {record.id}"
     if record.has("correspondences"):
-        name = record.assets["correspondences"]
-        if not isinstance(name, str):
-            raise ManifestError(f"{where}: `correspondences` must be the path of a .npz")
+        name = record.path_of("correspondences")
         stored = load_arrays(files.read(name), name=name, require=("points0", "points1"))
         found = stored["points0"], stored["points1"], stored.get("visibility")
         where = name

@@ -185,9 +185,7 @@ def _load_truth(record: Record, files: Files) -> Trajectory:
 
 
 def _load_file(record: Record, key: str, files: Files) -> Trajectory:
-    name = record.assets[key]
-    if not isinstance(name, str):
-        raise ManifestError(f"sample {record.id}: `{key}` must be the path of a file")
+    name = record.path_of(key)
     return read_trajectory(files.read(name), name=name)
 
 
