@@ -9,7 +9,6 @@ what it is and what was expected.
 from __future__ import annotations
 
 import io
-import math
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from rpx_core.arrays import is_array_file, load_array
 from rpx_core.errors import ManifestError
 from rpx_core.files import quote
 from rpx_core.image_formats import EncodedImage, read_image_header
+from rpx_core.magnitudes import is_finite_number
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -166,7 +166,7 @@ def encode_png(array: NDArray[Any]) -> bytes:
 
 def _check_scale(scale: object, name: str) -> None:
     # It comes from the manifest, where anything may stand.
-    if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not 0 < scale < math.inf:
+    if not is_finite_number(scale) or scale <= 0:
         raise ManifestError(
             f"{name}: the depth scale {quote(scale)} is not a positive number of metres per unit"
         )

@@ -1,4 +1,4 @@
-"""Numbers that are finite and yet cannot be meant: refused where they come in.
+"""What comes in as a number: whether it is one, and whether it can be meant.
 
 A coordinate of 1e308 is no place. Its differences and squares overflow deep inside a metric,
 where nothing can name the sample any more; so loaders and validators ask here first.
@@ -6,7 +6,9 @@ where nothing can name the sample any more; so loaders and validators ask here f
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +26,16 @@ METRES = Magnitude(1e8, "m")
 """Places and depths. Positions on a map, or from the centre of the earth, have millions."""
 PIXELS = Magnitude(1e7, "px")
 """Coordinates in images: a hundred times the side of the largest that is read."""
+
+
+def is_finite_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number that fits a float; true and false are none."""
+    # The comparison is exact: an integer beyond every float does not overflow here.
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    )
 
 
 def find_absurd(values: ArrayLike, magnitude: Magnitude) -> str | None:

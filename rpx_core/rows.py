@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from rpx_core.contracts import Frame, Unit
 from rpx_core.files import Stamp
+from rpx_core.magnitudes import is_finite_number
 from rpx_core.measure import Evidence
 from rpx_core.records import Record
 from rpx_core.report import Failure, Row, Tag
@@ -89,8 +89,6 @@ def _tags(metadata: Mapping[str, Any]) -> dict[str, Tag]:
     """The scalar metadata of a record, by which results can be sliced."""
     tags: dict[str, Tag] = {}
     for key, value in sorted(metadata.items())[:MAX_TAGS]:
-        if isinstance(value, bool | int | str) or (
-            isinstance(value, float) and math.isfinite(value)
-        ):
+        if isinstance(value, bool | str) or is_finite_number(value):
             tags[key] = storable(value, MAX_NAME) if isinstance(value, str) else value
     return tags

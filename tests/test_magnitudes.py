@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from rpx_core.magnitudes import METRES, PIXELS, Magnitude, find_absurd
+from rpx_core.magnitudes import METRES, PIXELS, Magnitude, find_absurd, is_finite_number
 
 TEN = Magnitude(10.0, "m")
 
@@ -39,3 +39,15 @@ def test_places_on_the_earth_and_in_the_largest_image_are_believed() -> None:
     earth_centred, sensor_px = 6_378_137.0, 65_536
     assert find_absurd([earth_centred], METRES) is None
     assert find_absurd([sensor_px], PIXELS) is None
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.5, 10**308, -1.7e308, 5e-324])
+def test_whole_and_broken_numbers_are_numbers(value: float) -> None:
+    assert is_finite_number(value)
+
+
+@pytest.mark.parametrize(
+    "value", [True, False, None, "1", [1], float("nan"), float("inf"), -float("inf"), 10**400]
+)
+def test_what_no_finite_float_holds_is_no_number(value: object) -> None:
+    assert not is_finite_number(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files
 from rpx_core.frames import check_size, load_intrinsics, load_rgb
-from rpx_core.magnitudes import METRES, find_absurd
+from rpx_core.magnitudes import METRES, find_absurd, is_finite_number
 from rpx_core.records import Record
 from rpx_depth.types import DepthQuery
 
@@ -74,11 +73,7 @@ def _baseline(record: Record) -> float | None:
     baseline = record.assets.get("baseline_m")
     if baseline is None:
         return None
-    if (
-        isinstance(baseline, bool)
-        or not isinstance(baseline, int | float)
-        or not 0 < baseline < math.inf
-    ):
+    if not is_finite_number(baseline) or baseline <= 0:
         raise ManifestError(
             f"sample {record.id}: baseline_m is {baseline!r}; a positive number of metres was "
             "expected"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files, quote
-from rpx_core.magnitudes import PIXELS, find_absurd
+from rpx_core.magnitudes import PIXELS, find_absurd, is_finite_number
 from rpx_core.records import Record
 from rpx_detection.boxes import MAX_OBJECTS, Boxes
 from rpx_detection.labels import LabelRule, find_fault, normalise
@@ -118,7 +117,7 @@ def check_count(listed: Sequence[Any], where: str) -> None:
 def parse_box(value: Any, where: str) -> tuple[float, float, float, float]:
     """Four finite numbers x0, y0, x1, y1 with x0 < x1 and y0 < y1."""
     numbers = value if isinstance(value, list | tuple) else ()
-    if len(numbers) != 4 or not all(_is_finite(number) for number in numbers):
+    if len(numbers) != 4 or not all(is_finite_number(number) for number in numbers):
         raise ManifestError(f"{where}: {quote(value)} is no box; [x0, y0, x1, y1] was expected")
     absurd = find_absurd(np.array(numbers, np.float64), PIXELS)
     if absurd is not None:
@@ -161,7 +160,7 @@ def _parse_entry(raw: Any, where: str) -> Entry:
     if fault:
         raise ManifestError(f"{where}: {fault}")
     area = raw.get("area")
-    if area is not None and not (_is_finite(area) and 0 < area <= PIXELS.limit**2):
+    if area is not None and not (is_finite_number(area) and 0 < area <= PIXELS.limit**2):
         raise ManifestError(
             f"{where}: area is {quote(area)}; a positive number of square pixels was expected",
             hint="leave `area` out where only the box is known",
@@ -185,8 +184,3 @@ def _flag(raw: Mapping[str, Any], keys: Sequence[str], where: str) -> bool:
 def _box_area(entry: Entry) -> float:
     x0, y0, x1, y1 = entry.box
     return (x1 - x0) * (y1 - y0)
-
-
-def _is_finite(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value)  # type: ignore[arg-type]  # a number, see above

@@ -6,8 +6,7 @@ image has its id as `metadata.image_id`, and its query names the categories.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from rpx_core.contracts import Sample
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError, ModelError, first_few
 from rpx_core.files import quote
+from rpx_core.magnitudes import is_finite_number
 from rpx_detection.coco_files import LIMIT
 from rpx_detection.predicted import StoredDetections
 from rpx_detection.types import DetectionQuery
@@ -93,13 +93,6 @@ def _parse(result: Any, where: str) -> tuple[float, ...]:
         if type(value) is not int or not abs(value) < 2**53:
             raise ManifestError(f"{where}: {key} is {quote(value)}; a whole number was expected")
     box, score = result.get("bbox"), result.get("score")
-    if not isinstance(box, list) or len(box) != 4 or not _are_finite([*box, score]):
+    if not isinstance(box, list) or len(box) != 4 or not all(map(is_finite_number, [*box, score])):
         raise ManifestError(f"{where}: bbox [x, y, width, height] and score must be numbers")
     return (*ids, *box, score)
-
-
-def _are_finite(values: Sequence[Any]) -> bool:
-    return all(
-        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        for value in values
-    )

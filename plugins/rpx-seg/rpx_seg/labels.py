@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from rpx_core.documents import read_json
 from rpx_core.errors import ManifestError
 from rpx_core.files import Files, quote
-from rpx_core.magnitudes import PIXELS, find_absurd
+from rpx_core.magnitudes import PIXELS, find_absurd, is_finite_number
 from rpx_core.records import Record
 from rpx_seg.types import LabelMap
 
@@ -126,7 +125,7 @@ def _read_box(entry: object, where: str) -> Box:
         raise ManifestError(f"{where}: an object with `bbox` was expected")
     corners, label, instance = (entry.get(key) for key in ("bbox", "label", "id"))
     numbers = (
-        [float(value) for value in corners if _is_number(value)]
+        [float(value) for value in corners if is_finite_number(value)]
         if isinstance(corners, list)
         else []
     )
@@ -141,11 +140,6 @@ def _read_box(entry: object, where: str) -> Box:
         raise ManifestError(f"{where}: id must be the whole number of an instance in the mask")
     x0, y0, x1, y1 = numbers
     return Box((x0, y0, x1, y1), label, instance)
-
-
-def _is_number(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value)  # type: ignore[arg-type]  # a number, see above
 
 
 def _box_iou(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rpx_core.errors import ManifestError, count_of, first_few
 from rpx_core.folders import open_root
+from rpx_core.magnitudes import is_finite_number
 from rpx_core.manifest import Manifest, build_manifest
 from rpx_detection.coco_files import Annotations, read_annotations
 
@@ -131,7 +131,7 @@ def _add_instance(
     if instance["image_id"] not in records:
         raise ManifestError(f"{where}: there is no image {instance['image_id']!r}")
     box = instance["bbox"]
-    if not (isinstance(box, list) and len(box) == 4 and all(map(_is_finite, box))):
+    if not (isinstance(box, list) and len(box) == 4 and all(map(is_finite_number, box))):
         raise ManifestError(f"{where}: bbox must be [x, y, width, height]")
     x, y, width, height = box
     if not (width > 0 and height > 0):
@@ -151,8 +151,3 @@ def _category(found: Annotations, category: object) -> str:
     if category not in found.categories:
         raise ManifestError(f"{found.path}: there is no category {category!r}")
     return found.categories[category]  # type: ignore[index]  # a key, see above
-
-
-def _is_finite(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value)  # type: ignore[arg-type]  # a number, see above
