@@ -126,11 +126,6 @@ class OrderBound(Error):
         return {"error": float(state.values[0])}
 
 
-class BlockBound(Error):
-    def measure_block(self, frames: Sequence[Frame]) -> Any:
-        return Sums(len(frames), 0.0)
-
-
 def frames_of(error: float) -> list[list[Frame]]:
     return [
         [Frame(one, one.ground_truth.copy(), one.ground_truth + error * (1 + n))]
@@ -153,7 +148,6 @@ def test_a_metric_that_keeps_every_law_passes():
         (Remembering, "measured twice"),
         (Imperfect, "where the truth itself is the prediction"),
         (OrderBound, "depends on the order"),
-        (BlockBound, "measure_block"),
     ],
 )
 def test_a_metric_that_breaks_a_law_is_found(metric, words):

@@ -66,8 +66,6 @@ def check_metric(
         check_split(metric, states, cut, lambda output: SPLITTING)
     for frames in sequences:
         check_purity(metric, frames)
-        if callable(getattr(metric, "measure_block", None)):
-            check_block(metric, frames)
     check_perfect(metric, defined(call() for call in evidence_of(metric, perfect)))
 
 
@@ -147,17 +145,6 @@ def check_perfect(metric: Any, states: Sequence[Any], tolerance: float = PERFECT
                 f"{output.best:g}",
                 hint="declare what the truth reaches, or Output(attained=False) where nothing can",
             )
-
-
-def check_block(metric: Any, frames: Sequence[Frame]) -> None:
-    """`measure_block` has the numbers of the fold of the single states."""
-    states = measure_all(metric, frames)
-    block = metric.measure_block(list(frames))
-    require((block is None) == (not states), "measure_block() is undefined where measure() is not")
-    if block is not None:
-        one, other = _numbers(metric, block), _numbers(metric, fold(states))
-        problem = difference(one, other, Tolerance(ROUNDING, ROUNDING))
-        require(problem is None, f"measure_block() disagrees with measure(): {problem}")
 
 
 def _numbers(metric: Any, state: Any) -> tuple[dict[str, float | None], tuple[str, ...]]:

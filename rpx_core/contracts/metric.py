@@ -90,9 +90,6 @@ class Metric(Protocol):
     should be doubted (too few images for a covariance, say): a warning in the report. And
     `tables(state) -> Mapping[str, CountTable]` gives, by output, the counts that its pooled value
     is made of; reports show them.
-
-    Where present, `measure_block(frames) -> State | None` measures many samples at once, for
-    speed; its numbers must be those of the fold of their single states.
     """
 
     version: ClassVar[str]
