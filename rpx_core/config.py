@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from rpx_core.errors import ConfigError
+from rpx_core.spelling import did_you_mean
 
 Label = Annotated[str, Field(pattern=r"^[a-z0-9_-]+$", max_length=80)]
 Options = dict[str, Any]
@@ -198,9 +199,6 @@ def _hint(kind: str, where: str) -> str | None:
         return f"name it too: its options mean nothing alone (--set {where}=NAME, or --{part})"
     if kind != "extra_forbidden":
         return None
-    import difflib
-
     sections = (RunConfig, Execution, Data, Align)
     known = list(dict.fromkeys(name for section in sections for name in section.model_fields))
-    close = difflib.get_close_matches(where.rsplit(".", maxsplit=1)[-1], known, n=2)
-    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+    return did_you_mean(where.rpartition(".")[2], known) or f"known: {', '.join(known)}"

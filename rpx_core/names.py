@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, NoReturn
 from rpx_core.errors import ConfigError, PluginError
 from rpx_core.offers import Kind, Offer, Offers, Plugin, Status, canonical
 from rpx_core.specs import Spec
+from rpx_core.spelling import did_you_mean
 
 OFFICIAL_TASKS: Mapping[str, str] = MappingProxyType(
     {
@@ -173,5 +173,5 @@ def _broken(plugins: Sequence[Plugin]) -> list[Plugin]:
 
 
 def _close(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name.lower(), sorted(known), n=3)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    meant = did_you_mean(name, known)
+    return f"; {meant}" if meant else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from rpx_core.contracts import Difficulty, Phase
 from rpx_core.errors import ManifestError
+from rpx_core.spelling import did_you_mean
 
 WELL_KNOWN_ASSETS = frozenset(
     {
@@ -164,7 +164,7 @@ def _last_integer(identifier: str) -> int:
 
 
 def _suggest(key: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(key, sorted(known), n=3)
-    if close:
-        return f"did you mean {' or '.join(close)}? Free-form values belong in `metadata`"
+    meant = did_you_mean(key, known)
+    if meant:
+        return f"{meant} Free-form values belong in `metadata`"
     return "no installed task knows it; free-form values belong in `metadata`"

@@ -5,7 +5,6 @@ Everything here raises; the host calls it inside its isolation.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ from rpx_core.distributions import GROUP, Declaration
 from rpx_core.errors import PluginError
 from rpx_core.offers import COLLECTIONS, HOOKS, Kind
 from rpx_core.specs import Spec
+from rpx_core.spelling import did_you_mean
 
 
 def register(declaration: Declaration) -> PluginManager:
@@ -79,7 +79,8 @@ def _check_implementations(caller: HookCaller) -> None:
         if caller.name not in HOOKS:
             if implementation.optionalhook:
                 continue
-            raise PluginError(f"unknown hook {caller.name}{_suggest(caller.name, HOOKS)}")
+            meant = did_you_mean(caller.name, HOOKS, most=1) or f"hooks are {', '.join(HOOKS)}"
+            raise PluginError(f"unknown hook {caller.name}; {meant}")
         known = tuple(inspect.signature(getattr(hookspecs, caller.name)).parameters)
         for argument in implementation.argnames:
             if argument not in known:
@@ -97,11 +98,6 @@ def _check_markers(plugin: object, declaration: Declaration, implemented: set[st
             raise PluginError(f"{hook} in {declaration.value} is not marked with @hookimpl")
     if not implemented:
         raise PluginError(f"{declaration.value} implements no hook")
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; hooks are {', '.join(known)}"
 
 
 def _describe(value: object) -> str:

@@ -73,11 +73,10 @@ class LazyGroup(click.Group):
         """Suggest the nearest command when one is misspelt."""
         name = args[0] if args else ""
         if name and name not in COMMANDS and not name.startswith("-"):
-            import difflib
+            from rpx_core.spelling import did_you_mean
 
-            close = difflib.get_close_matches(name, COMMANDS, n=2)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            ctx.fail(f"No such command {name!r}.{hint}")
+            meant = did_you_mean(name, COMMANDS) or "`rpx --help` lists them"
+            ctx.fail(f"no such command {name!r}; {meant}")
         return super().resolve_command(ctx, args)
 
 

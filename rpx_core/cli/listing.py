@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from rpx_core.cli.output import State, common_options, print_json
+from rpx_core.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +48,8 @@ def _plural(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     for word in (value, f"{value}s"):
         if word is None or word in _WORDS:
             return word
-    close = difflib.get_close_matches(str(value), _WORDS, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"kinds are {', '.join(_WORDS)}"
-    raise click.BadParameter(f"{value!r} is no kind; {hint}", ctx, param)
+    meant = did_you_mean(str(value), _WORDS, most=1) or f"kinds are {', '.join(_WORDS)}"
+    raise click.BadParameter(f"{value!r} is no kind; {meant}", ctx, param)
 
 
 def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from rpx_core.errors import ManifestError
 from rpx_core.files import Files, quote
 from rpx_core.magnitudes import PIXELS, find_absurd, is_finite_number
 from rpx_core.records import Record
+from rpx_core.spelling import did_you_mean
 from rpx_detection.boxes import MAX_OBJECTS, Boxes
 from rpx_detection.labels import LabelRule, find_fault, normalise
 from rpx_detection.types import DetectionGroundTruth
@@ -149,12 +149,9 @@ def _parse_entry(raw: Any, where: str) -> Entry:
         raise ManifestError(f"{where}: an object with `bbox` and `label` was expected")
     for key in raw:
         if key not in ENTRY_KEYS:
-            close = difflib.get_close_matches(str(key), ENTRY_KEYS, n=1)
             raise ManifestError(
                 f"{where}: unknown key {quote(key)}",
-                hint=f"did you mean {close[0]}?"
-                if close
-                else "free-form values belong in `metadata`",
+                hint=did_you_mean(str(key), ENTRY_KEYS) or "free-form values belong in `metadata`",
             )
     fault = find_fault([raw.get("label")])
     if fault:

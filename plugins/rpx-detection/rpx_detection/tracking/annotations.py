@@ -7,7 +7,6 @@ true` an ignored region, neither of which needs a `track_id`.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from rpx_core.errors import ManifestError, RPXError, kind_of
 from rpx_core.files import quote
 from rpx_core.magnitudes import PIXELS, find_absurd
+from rpx_core.spelling import did_you_mean
 from rpx_detection.annotations import ENTRY_KEYS
 from rpx_detection.boxes import MAX_OBJECTS
 from rpx_detection.tracking.types import Detections, Tracklet, TrackletGroundTruth
@@ -154,10 +154,9 @@ def _is_set(item: Mapping[str, Any], key: str, origin: Origin) -> bool:
 def _read_track(item: Mapping[str, Any], origin: Origin) -> Tracklet:
     for key in item:
         if key not in KEYS:
-            close = difflib.get_close_matches(str(key), KEYS, n=1)
             raise origin.fail(
                 f"unknown key {quote(key)}",
-                hint=f"did you mean {close[0]}?" if close else f"known are {', '.join(KEYS)}",
+                hint=did_you_mean(str(key), KEYS) or f"known are {', '.join(KEYS)}",
             )
     label = item.get("label")
     if label is not None and not isinstance(label, str):

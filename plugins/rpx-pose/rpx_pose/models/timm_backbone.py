@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rpx_core.errors import ConfigError, ModelError
 from rpx_core.inference.devices import Placement
+from rpx_core.spelling import did_you_mean
 
 _MULTIPLE = 32
 """Sides of images are made multiples of this, so that every level divides them evenly."""
@@ -125,15 +126,12 @@ def hub_id(architecture: str) -> str:
 
 
 def _check(architecture: str) -> None:
-    import difflib
-
     import timm
 
     if not timm.is_model(architecture):
-        close = difflib.get_close_matches(architecture, timm.list_models(), n=3)
         raise ConfigError(
             f"timm {timm.__version__} has no architecture {architecture!r}",
-            hint=f"did you mean {' or '.join(close)}?" if close else "see timm.list_models()",
+            hint=did_you_mean(architecture, timm.list_models()) or "see timm.list_models()",
         )
 
 
