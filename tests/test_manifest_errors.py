@@ -247,3 +247,12 @@ def test_a_manifest_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
     path.chmod(0)
     with pytest.raises(ManifestError, match="cannot be read"):
         read_manifest(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="asks Linux for such a file")
+def test_a_manifest_whose_reading_breaks_off_is_refused(tmp_path: Path) -> None:
+    # The first page of a process is not there: reading it fails, for root too.
+    path = tmp_path / "set.json"
+    path.symlink_to("/proc/self/mem")
+    with pytest.raises(ManifestError, match=r"set\.json cannot be read"):
+        read_manifest(path)

@@ -162,7 +162,7 @@ def test_the_list_of_metrics_says_what_each_combines(shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_true_masks_fit_true_depth_of_the_demo_better_than_moved_ones(shell: Shell) -> None:
-    pytest.importorskip("rpx_depth")
+    pytest.importorskip("rpx_depth", reason="comes with rpx-depth", exc_type=ModuleNotFoundError)
     write_demo_predictions(shell.folder, frames=12)
     selection = ("--data", "demo", "--limit", "12")
     depth, *masks = (
@@ -181,8 +181,8 @@ def test_true_masks_fit_true_depth_of_the_demo_better_than_moved_ones(shell: She
 
 @pytest.mark.slow
 def test_models_without_weights_make_a_stack_with_a_number_and_pictures(shell: Shell) -> None:
-    pytest.importorskip("rpx_depth")
-    pytest.importorskip("rpx_seg")
+    pytest.importorskip("rpx_depth", reason="comes with rpx-depth", exc_type=ModuleNotFoundError)
+    pytest.importorskip("rpx_seg", reason="comes with rpx-seg", exc_type=ModuleNotFoundError)
     selection = ("--data", "demo", "--limit", "9")
     masks = shell.save("rpx-seg/object_segmentation", *selection)
     depth = shell.save("rpx-depth/monocular_depth", *selection, "--model", "standing-objects")

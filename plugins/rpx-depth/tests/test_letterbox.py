@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,7 +63,6 @@ def test_rows_stay_rows_when_an_image_is_scaled() -> None:
 
 
 def test_scaling_is_bilinear_between_pixel_centres() -> None:
-    cv2 = pytest.importorskip("cv2")
     rng = np.random.default_rng(1)
     for shape in ((480, 640), (1080, 1920), (375, 1242)):
         rgb = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)

@@ -202,7 +202,6 @@ def test_images_of_different_size_are_followed(runtime):
 
 
 def test_feature_pose_needs_intrinsics_and_says_so(runtime):
-    pytest.importorskip("cv2", reason="the extra rpx-pose[features]")
     model = features.load_sift_pose(features.FeaturePoseOptions(), runtime)
     model.setup()
     first, second = shifted_pair(6, 3)
@@ -230,7 +229,6 @@ def test_static_and_listed_trajectories(runtime):
 
 @pytest.mark.parametrize("kind", ["sift", "orb", "akaze"])
 def test_features_find_a_shift(kind, runtime):
-    pytest.importorskip("cv2", reason="the extra rpx-pose[features]")
     model = getattr(features, f"load_{kind}")(features.FeatureOptions(), runtime)
     model.setup()
     first, second = texture(3, (260, 340)), texture(3, (260, 340))
@@ -247,7 +245,6 @@ def test_features_find_a_shift(kind, runtime):
 
 @pytest.mark.parametrize("kind", ["sift", "orb", "akaze"])
 def test_blank_images_have_no_matches_and_no_pose(kind, runtime):
-    pytest.importorskip("cv2", reason="the extra rpx-pose[features]")
     blank = np.full((60, 80, 3), 120, np.uint8)
     sample = Sample("b", rgb=blank, intrinsics=CAMERA, query=PairQuery(blank, CAMERA))
     matcher = getattr(features, f"load_{kind}")(features.FeatureOptions(), runtime)
