@@ -24,8 +24,6 @@ import rpx_core as rpx
 ROOT = Path(__file__).parents[1]
 SNAPSHOT = Path(__file__).parent / "data" / "public_api.txt"
 REGENERATE = "python -m tests.test_public_api"
-IMPORT_BUDGET_S = 0.100
-ATTEMPTS = 15
 HIDE_DEPTH = """
 import sys
 
@@ -140,18 +138,9 @@ def test_a_plugin_that_is_old_or_broken_is_told_from_a_missing_one(
     assert run_python(code, tmp_path).strip().endswith(says)
 
 
-def test_the_import_is_light_and_within_its_budget() -> None:
-    code = "import sys, time; start = time.perf_counter(); import rpx_core\n"
-    code += "print(time.perf_counter() - start, *sys.modules)"
-    best = float("inf")
-    for _ in range(ATTEMPTS):
-        seconds, *modules = run_python(code).split()
-        assert {"numpy", "pydantic", "pluggy", "rpx_core.contracts"}.isdisjoint(modules)
-        # The shortest of several: on a busy machine the others measure the neighbours.
-        best = min(best, float(seconds))
-        if best < IMPORT_BUDGET_S:
-            break
-    assert best < IMPORT_BUDGET_S
+def test_the_import_loads_nothing_that_is_heavy() -> None:
+    modules = run_python("import sys, rpx_core; print(*sys.modules)").split()
+    assert {"numpy", "pydantic", "pluggy", "rpx_core.contracts"}.isdisjoint(modules)
 
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)

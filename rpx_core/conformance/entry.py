@@ -28,7 +28,7 @@ HEAVY = frozenset(
 )
 """Modules that take longer to import than `rpx list` may take as a whole."""
 BUDGET_S = 0.1
-_ATTEMPTS = 5
+_ATTEMPTS = 15
 _TIMEOUT_S = 120
 
 # The budget is that of the plugin: what core needs to read it is imported before.

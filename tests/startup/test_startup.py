@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.startup.command import Command
+from tests.startup.command import Command, import_seconds
 from tests.toys.decoys import add_decoys
 from tests.toys.site import ToySite
 
 DECOYS = 30
 HEAVY = {"numpy", "pydantic", "torch", "rich", "PIL"}
+IMPORT_BUDGET_S = 0.100
 HELP_BUDGET_S = 0.150
 LIST_BUDGET_S = 0.300
 
@@ -28,6 +29,10 @@ def test_help_imports_nothing_heavy_and_no_plugin(site, arguments):
     assert imported & HEAVY == set()
     assert {name for name in imported if "decoy" in name} == set()
     assert "rpx_core.host" not in imported
+
+
+def test_the_import_keeps_its_budget():
+    assert import_seconds(IMPORT_BUDGET_S) < IMPORT_BUDGET_S
 
 
 def test_help_keeps_its_budget(site):
