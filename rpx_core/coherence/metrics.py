@@ -65,9 +65,9 @@ class Coherence:
     the tolerance: depth that is not finite or not positive (an abstention), a negative label
     (void). coverage is the share of edge pixels that are judged. The truth plays no part.
 
-    Undefined where either map has no edge that can be judged: a single object, or a flat depth
-    map, says nothing; such samples are counted. `sample` is the mean over samples, `pooled` counts
-    pixels over all of them.
+    Undefined where either map has no edge that can be judged: a single object, or a flat depth map,
+    says nothing; such samples are counted. Raises MetricError for maps of different sizes. `sample`
+    is the mean over samples, `pooled` counts pixels over all of them.
 
     Source: the SGC of the RPX benchmark (Jaykumar P et al., 2026), matched as in the boundary
     measure of Martin et al. (2004) but without one-to-one assignment.
@@ -166,7 +166,8 @@ class PublishedCoherence:
     cross of the four neighbours; over the dilated maps precision = shared / mask, recall =
     shared / depth. `pooled`, the headline, takes sgc from the mean precision and the mean recall,
     as published; `sample` is the mean of per-sample sgc. 0 to 1, higher is better. Undefined,
-    where the published function counts 1, when either map has no edge.
+    where the published function counts 1, when either map has no edge. Raises MetricError where
+    masks and depth differ in size.
 
     Source: the RPX benchmark (Jaykumar P et al., 2026).
 

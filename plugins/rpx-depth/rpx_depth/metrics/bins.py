@@ -63,8 +63,9 @@ class DepthBins:
 
     A range with fewer than `min_pixels` truth pixels, in the image or in all pooled images, is
     undefined, never 0; where nothing is answered only coverage is defined. Undefined altogether
-    without truth in any range. Source: the ranges of RPX's temporal depth metrics (0.3, 1, 2.5 and
-    5 m, 100 pixels); `sqrt` after euler-eval's benchmark ranges.
+    without truth in any range. Units, ranges, directions and what raises are those of
+    `DepthErrors`. Source: the ranges of RPX's temporal depth metrics (0.3, 1, 2.5 and 5 m, 100
+    pixels); `sqrt` after euler-eval's benchmark ranges.
 
     Trap: the mean over images gives a range's few pixels in one image the weight of a full one;
     `pooled` does not.

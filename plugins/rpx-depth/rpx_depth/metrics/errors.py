@@ -24,8 +24,9 @@ class DepthErrors:
 
     Over the truth pixels of (H, W) maps in metres that the prediction answers with a finite,
     positive depth. Undefined without truth; without answers only coverage and delta1_of_truth are
-    defined (0). `sample` averages images, `pooled` all pixels; published tables mostly average
-    images. Source: Eigen, Puhrsch and Fergus 2014; silog as in the KITTI depth benchmark.
+    defined (0). Raises MetricError for maps of unequal shapes or of no real numbers, and where a
+    sum overflows float64. `sample` averages images, `pooled` all pixels; published tables mostly
+    average images. Source: Eigen, Puhrsch and Fergus 2014; silog as in the KITTI depth benchmark.
 
     Traps: abstaining on hard pixels improves every error, so read coverage beside it, or
     delta1_of_truth. Three quantities are called SILog elsewhere: the variance, its root, and 100

@@ -55,7 +55,8 @@ class DepthQuantiles:
     Over the answered truth pixels of (H, W) maps in metres; 0 is perfect, lower is better. From a
     fixed histogram, so that pixels of all images pool: a value is within 0.8 % (1/128) of the
     exact quantile, plus 1.2e-4 (2^-13) where errors below that take part. Undefined without
-    answers, and where the quantile exceeds 32. Linear between order statistics, as numpy has it.
+    answers, and where the quantile exceeds 32. Linear between order statistics, as numpy has it
+    (Hyndman and Fan 1996, type 7). Raises MetricError for maps of unequal shapes.
 
     Trap: the median over pooled pixels is not the median over images of their medians; the
     headline is the first, `sample_median` the second.

@@ -21,11 +21,13 @@ from rpx_depth.types import SparseDepthGroundTruth, SparseDepthPrediction
 class SparseDepthErrors:
     """The standard depth metrics at the points of one image, as `DepthErrors` over its pixels.
 
-    Depths predicted at the query's points answer them one by one. Of other predicted points (x, y
-    in pixels) each answers the query point nearest to it, and a point takes the nearest of those
-    within 2 px. Over the points with a true depth in metres whose answer is finite and positive.
+    Points are (N, 2) pixels x, y, depths (N,) metres; formulas, units, ranges and directions are
+    those of `DepthErrors`. Depths predicted at the query's points answer them one by one. Of other
+    predicted points each answers the query point nearest to it, and a point takes the nearest of
+    those within 2 px. Over the points with a true depth whose answer is finite and positive.
     Undefined without truth; without answers only coverage and delta1_of_truth are defined (0).
-    `sample` averages images, `pooled` all points.
+    Raises MetricError where a sum overflows float64. `sample` averages images, `pooled` all points.
+    Source: Eigen, Puhrsch and Fergus 2014; the radius is that of the RPX benchmark toolkit.
 
     Traps: as for `DepthErrors`, abstaining improves every error but coverage and delta1_of_truth.
     A predicted point beside a depth edge may answer from the other surface: predict at the
@@ -62,11 +64,12 @@ class PointSums:
 class PublishedSparseDepthErrors:
     """The published sparse depth errors: a point without an answer counts as predicted 0 m away.
 
-    sparse_absrel mean |v-g|/g · sparse_rmse √mean (v-g)² (m): over the points with a true depth g
-    in metres, v the depth of the nearest predicted point within 2 px, else 0. 0 is perfect, no
-    upper end, lower is better; predicting nothing gives 1 and the root mean square of the truth.
-    Undefined, where the published function returns 0, without truth. `sample` averages images,
-    `pooled` all points.
+    sparse_absrel mean |v-g|/g · sparse_rmse √mean (v-g)² (m): over the points, (N, 2) pixels x, y,
+    with a true depth g in metres, (N,), v the depth of the nearest predicted point within 2 px,
+    else 0. 0 is perfect, no upper end, lower is better; predicting nothing gives 1 and the root
+    mean square of the truth. Undefined, where the published function returns 0, without truth.
+    Raises MetricError where a sum overflows float64. `sample` averages images, `pooled` all points.
+    Source: the RPX benchmark toolkit, 2026.
 
     Traps: a missing answer costs exactly 1 in sparse_absrel, less than an answer of more than
     twice the depth. The published code adds the true depth in metres to the relative errors when

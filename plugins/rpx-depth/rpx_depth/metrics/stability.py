@@ -31,7 +31,8 @@ class DepthStability(TemporalStability):
     metres: ts = 1 - Σ|Δp - Δg| / Σ|Δg| over the truth pixels of the earlier frame that are seen
     again in the later one and have a finite, positive answer in both. 1 is perfect, 0 a constant
     prediction, no lower end; higher is better. Undefined where nothing truly changes, and without
-    pose, intrinsics or truth.
+    pose, intrinsics or truth. Raises MetricError for a camera that is none. Source: the temporal
+    stability of the RPX benchmark (2026), corrected.
 
     Traps: depth noise of the sensor counts as true change. A constant scale error counts too,
     since Δp scales with it: stability is no substitute for accuracy, nor free of it.
@@ -67,7 +68,8 @@ class PublishedDepthStability(PublishedStability):
     ts = max(0, 1 - mean|p' - p| / max(range of p, 1 mm)): p is the earlier predicted map (H, W) in
     metres, p' the later one turned as `rpx_core.stability.PublishedStability` says, over pixels
     where both are positive. 0 to 1, higher is better; undefined, where the published function
-    returns 1, without such pixels. The traps are those of the rule: a constant map scores 1.
+    returns 1, without such pixels. Raises MetricError for maps of unequal shapes. Source: the
+    RPX benchmark toolkit, 2026. The traps are those of the rule: a constant map scores 1.
     """
 
     version: ClassVar[str] = "1"

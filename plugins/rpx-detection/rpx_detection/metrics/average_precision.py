@@ -62,14 +62,16 @@ class RankedMetric:
 class DetectionAP(RankedMetric):
     """Average precision and recall, which depend on nothing but boxes, labels and scores.
 
-    For each class and IoU threshold the detections of all images are ranked by score and matched
-    greedily (`rpx_core.ranking.matching`); precision at 101 levels of recall is the best precision
-    there or at a higher recall. ap is its mean over levels, thresholds (0.5 to 0.95 in steps of
-    0.05) and classes; ap50 and ap75 are at one threshold; ap_small, ap_medium and ap_large count
-    the objects of one range of area. arN is the recall of the N best detections per class and
-    image, a mean over thresholds and classes. All 0 to 1, higher is better.
+    Boxes are (N, 4) x0, y0, x1, y1 in pixels. For each class and IoU threshold the detections of
+    all images are ranked by score and matched greedily (`rpx_core.ranking.matching`); precision at
+    101 levels of recall is the best precision there or at a higher recall. ap is its mean over
+    levels, thresholds (0.5 to 0.95 in steps of 0.05) and classes; ap50 and ap75 are at one
+    threshold; ap_small, ap_medium and ap_large count the objects of one range of area. arN is the
+    recall of the N best detections per class and image, a mean over thresholds and classes. All 0
+    to 1, higher is better.
 
-    Undefined without objects; a class without objects has no part in any mean. Ignored objects
+    Raises MetricError where boxes, scores and labels are not equally many. Undefined without
+    objects; a class without objects has no part in any mean. Ignored objects
     and crowds are neither required nor penalised. Headline is the value over all images together:
     a mean of AP over images is another quantity and is not offered. Source: Lin et al. 2014 and
     the COCO evaluator, which `coco-detection` reproduces.
@@ -90,7 +92,8 @@ class ClassAgnosticAP(DetectionAP):
     """Average precision as `DetectionAP` has it, when labels do not matter.
 
     All objects and detections are of one class: a box in the right place is right, whatever it is
-    called. `classes` is 1. Higher is better, undefined without objects.
+    called. `classes` is 1. 0 to 1, higher is better, undefined without objects; raises what
+    `DetectionAP` does. Source: `useCats=0` of the COCO evaluator.
 
     Trap: this is not the mean over classes; frequent classes weigh more.
     """
@@ -108,7 +111,7 @@ class CocoDetection(RankedMetric):
     what `DetectionAP` says, with COCO's own choices. Equal scores count one by one, in the order
     of sample ids and, within an image, of the prediction; objects of 32² and 96² are in two ranges;
     annotated areas decide on the range. 0 to 1, higher is better. Where COCO prints -1 for "no
-    objects" the value is undefined.
+    objects" the value is undefined. Raises what `DetectionAP` does.
 
     Source: Lin et al. 2014; pycocotools 2.0. Two of its defects are not kept: objects marked
     `ignore` are ignored (it overwrites the mark with `iscrowd`), and no id means "unmatched".

@@ -49,6 +49,9 @@ class DetectionChecks:
     and high, as with coordinates from 0 to 1. unknown_labels: not in the vocabulary, where the
     query names one. detections_per_image: 0 means that the model answered nothing at all.
 
+    Boxes are (N, 4) x0, y0, x1, y1 in pixels. Raises MetricError where boxes, scores and labels are
+    not equally many. Source: mistakes of conversions, no paper.
+
     Shares are 0 to 1 and undefined without detections; outside is 0 where the sample has no image,
     unknown_labels where it has no vocabulary. No direction is better; a value outside its
     plausible range is a warning in the report.

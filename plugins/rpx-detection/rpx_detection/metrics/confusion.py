@@ -51,11 +51,15 @@ class DetectionConfusion:
     Pairs go one to one from the largest IoU down, while it is at least `iou`. label_accuracy is the
     share of paired objects whose detection has their label; of all objects, confused are paired
     with another label, missed are not paired, and the rest is right; spurious is the share of
-    detections that are not paired. 0 to 1.
+    detections that are not paired. Boxes are (N, 4) x0, y0, x1, y1 in pixels. All are shares, 0 to
+    1; of label_accuracy higher is better, of the others lower.
 
     label_accuracy is undefined without pairs, confused and missed without objects, spurious without
-    detections. Ignored objects and crowds, and detections on them, do not count. Reports show the
-    matrix behind label_accuracy, with a column of missed objects and a row of spurious detections.
+    detections. Ignored objects and crowds, and detections on them, do not count. Raises MetricError
+    where boxes, scores and labels are not equally many. `pooled` (the headline) counts over all
+    images, `sample` averages images. Reports show the matrix behind label_accuracy, with a column
+    of missed objects and a row of spurious detections. Source: the confusion matrix of any text on
+    classification; the pairing follows no paper.
 
     Trap: without a `score` every detection takes part, and one that repeats an object is spurious.
     """

@@ -40,7 +40,8 @@ class DetectionF1:
     hits, false_alarms and misses are the counts; false_alarms_per_image their rate, also without
     any object; absent_class_alarms are those of classes that no image holds. Precision is undefined
     without detections, recall without objects, f1 without both; best_score and what it gives
-    without a hit. Ignored objects, crowds and what matches them do not count. Source: any text on
+    without a hit. Ignored objects, crowds and what matches them do not count. Raises MetricError
+    where boxes, (N, 4) in pixels, scores and labels are not equally many. Source: any text on
     information retrieval; COCO's matching.
 
     Traps: the mean over images (`sample`) leaves out images where a share is undefined. best_f1

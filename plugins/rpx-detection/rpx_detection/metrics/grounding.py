@@ -38,11 +38,12 @@ class GroundingSums:
 class GroundingAccuracy:
     """How well the best-scored box of an expression overlaps what the expression refers to.
 
-    The IoU of an expression is that of its best-scored box with the nearest of the boxes it refers
-    to, 0 where nothing is answered. acc25, acc50, acc75: share of expressions whose IoU is at least
-    0.25, 0.5, 0.75; iou: its mean; answered: share of expressions that got a box. An expression
-    that refers to nothing has no IoU; refusal is the share of those that got no box. All 0 to 1,
-    higher is better. Each is undefined where there is no expression of its kind.
+    Boxes are (N, 4) x0, y0, x1, y1 in pixels. The IoU of an expression is that of its best-scored
+    box with the nearest of the boxes it refers to, 0 where nothing is answered. acc25, acc50,
+    acc75: share of expressions whose IoU is at least 0.25, 0.5, 0.75; iou: its mean; answered:
+    share of expressions that got a box. An expression that refers to nothing has no IoU; refusal is
+    the share of those that got no box. All 0 to 1, higher is better. Each is undefined where there
+    is no expression of its kind.
 
     Source: Acc@0.5 of RefCOCO (Yu et al. 2016, Mao et al. 2016) and no-target accuracy of gRefCOCO
     (Liu et al. 2023). Among equal best scores the box that comes first by its coordinates counts;

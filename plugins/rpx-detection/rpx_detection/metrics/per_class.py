@@ -31,7 +31,9 @@ class DetectionPerClass(RankedMetric):
     0 to 1, higher is better. Outputs have to be known before the data is, so the classes are an
     option; labels that are not listed get no number here and change none.
 
-    A class without objects is undefined, whatever was detected: it is neither 0 nor 1.
+    A class without objects is undefined, whatever was detected: it is neither 0 nor 1. Shapes,
+    source and what raises are those of `DetectionAP`; building it raises ConfigError for classes
+    whose names would be one.
 
     Trap: the number of a class with few objects moves far by chance; read `objects_<class>`.
     """

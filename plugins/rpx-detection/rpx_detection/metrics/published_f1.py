@@ -40,7 +40,8 @@ class PublishedDetectionF1:
     (the first of equal ones) among those not taken, and hits if their IoU is at least 0.5.
     precision = hits / detections, recall = hits / objects, f1 = 2PR / (P + R): 0 to 1, higher is
     better, 0 where a denominator is. An image without objects and without detections is undefined;
-    the published toolkit counts it as 1, which rewards empty frames.
+    the published toolkit counts it as 1, which rewards empty frames. Raises MetricError where
+    boxes, (N, 4) x0, y0, x1, y1 in pixels, scores and labels are not equally many.
 
     Source: the RPX benchmark toolkit, 2026. Traps: this is a mean over images, in which an image
     with one object weighs as much as one with ten; it knows neither crowds nor scores, and its

@@ -50,6 +50,8 @@ class FeatureDistance:
     The formulas are in `rpx_nvs.feature_distances`; X are the features (n, D), a row per image.
     `fid` from 0 and `kid` of either sign; lower is better, equal images give 0 for `fid`. Both are
     undefined for fewer than two images, so a single sample has none; the headline pools the run.
+    Raises MetricError for a file that is no network, and for features that are not finite. Source:
+    Heusel et al. 2017 (FID), Bińkowski et al. 2018 (KID).
 
     Traps: numbers of different networks, resizing or image counts are not comparable, and with no
     more images than features (2048 for Inception) the covariance is singular and `fid` biased

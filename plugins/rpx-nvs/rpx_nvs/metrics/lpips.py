@@ -33,10 +33,11 @@ def load_distance() -> PerceptualDistance:
 class Lpips:
     """LPIPS, AlexNet features, version 0.1: how different two images look to a network.
 
-    The formula is in `rpx_nvs.perceptual.network`. Inputs are scaled from [0, 1] to [-1, 1] here,
-    so 8-bit and float images of the same colours give one value. 0 is perfect, no upper end, lower
-    is better. Undefined below 31x31 pixels, and where a mask leaves pixels out: the network's
-    features reach across any mask. The mean over images is the same pooled or not.
+    The formula is in `rpx_nvs.perceptual.network`. Images (H, W, 3) are scaled from [0, 1] to [-1,
+    1] here, so 8-bit and float images of the same colours give one value. 0 is perfect, no upper
+    end, lower is better. Undefined below 31x31 pixels, and where a mask leaves pixels out: the
+    network's features reach across any mask. The mean over images is the same pooled or not. Raises
+    MetricError without PyTorch or weights. Source: Zhang et al. 2018.
 
     Traps: values of other trunks (VGG, SqueezeNet) and of version 0.0 are not comparable. The
     trunk's weights are fetched when first used, and every sample fails where they cannot be had.

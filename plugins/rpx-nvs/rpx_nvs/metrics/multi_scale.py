@@ -38,7 +38,8 @@ class MultiScaleSsim:
     the image at every scale, as the paper does; ms_ssim_mirrored mirrors the coarsest scale at its
     border, as torchmetrics does, and differs by less than 0.001 on ordinary images. 0 to 1, higher
     is better, averaged over images. Undefined below 176x176 pixels, and where a mask leaves pixels
-    out: coarse pixels mix both sides of it. Source: Wang, Simoncelli and Bovik 2003.
+    out: coarse pixels mix both sides of it. Raises MetricError for images of unequal shapes.
+    Source: Wang, Simoncelli and Bovik 2003.
 
     Trap: implementations also differ in whether channels are averaged before the product, as here,
     or after it, and in what they do with an odd row.

@@ -50,6 +50,9 @@ class Psnr:
     of the pixels of known visibility are seen. Over the scored pixels of uint8 or [0, 1] float
     images (H, W, 3) of one size.
 
+    Raises nothing of its own: the task validates shapes. Source: the definition of the decibel; the
+    means are those of NVS papers.
+
     Floats that float32 cannot tell from v / 255 are the 8-bit colour v: equal colours have one
     value in either form. Higher is better; infinite for equal images, which is reported as null
     with reason `infinite` and left out of `sample` means: their number stands beside them, and a

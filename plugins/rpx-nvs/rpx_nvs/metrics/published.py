@@ -25,11 +25,17 @@ class PublishedSums:
 class Published:
     """What the RPX benchmark toolkit calls psnr and ssim, for comparing with its numbers.
 
-    psnr_equal100 is PSNR with peak 255, and 100 dB for equal images, which are below nearly equal
-    ones then (a single level off in 640x480 is 108 dB): no cap, and no best value.
-    ssim_global is the SSIM formula over the whole image as one window, all channels together: it
-    sees no structure, and is far above SSIM (0.957 where SSIM is 0.743). Over whole images
-    (H, W, 3), masks are ignored; never undefined. Both: higher is better, averaged over images.
+    psnr_equal100 = 10·log10(255² / mean squared error) in dB, 100 where the images are equal; from
+    0 up, without an end, so there is no best. ssim_global = (2·mx·my + C1)·(2·c + C2) / ((mx² + my²
+    + C1)·(vx + vy + C2)), C1 = 2.55², C2 = 7.65², with mean, population variance and covariance
+    over all pixels and channels at once; -1 to 1, 1 for equal images. Both: higher is better.
+
+    Over whole images (H, W, 3), uint8 or floats from 0 to 1 taken times 255; masks are ignored.
+    Never undefined, raises nothing of its own: the task validates shapes. `sample` averages images,
+    and nothing is pooled. Source: the RPX benchmark toolkit, 2026.
+
+    Traps: equal images are below nearly equal ones (a single level off in 640x480 is 108 dB).
+    ssim_global sees no structure, and is far above SSIM (0.957 where SSIM is 0.743).
     """
 
     version: ClassVar[str] = "1"

@@ -80,8 +80,8 @@ class Ssim(WindowedSimilarity):
     are uint8, or floats from 0 to 1 taken times 255. -1 to 1, 1 exactly for equal images, higher is
     better. ssim_covered and ssim_disoccluded average the windows centred where a source view does,
     or does not, see the surface; a window looks beyond its region. Undefined for images smaller
-    than the window, which is never shrunk, and for regions without centres. `sample` averages
-    images, `pooled` windows. Source: Wang et al. 2004.
+    than the window, which is never shrunk, and for regions without centres. Raises MetricError for
+    images of unequal shapes. `sample` averages images, `pooled` windows. Source: Wang et al. 2004.
 
     Trap: scikit-image's default is another window (`SsimUniform7`), 0.025 away on photographs;
     one window over the whole image (`Published`) is another thing altogether.
@@ -101,8 +101,16 @@ class Ssim(WindowedSimilarity):
 class SsimUniform7(WindowedSimilarity):
     """SSIM with a uniform 7x7 window and sample covariances: what scikit-image computes by default.
 
-    Otherwise as `Ssim`, with L = 255 stated and colour channels averaged. For comparing with
-    numbers that were made that way; it is not the SSIM of the paper.
+    The formula of `rpx_nvs.structural_similarity` with 49 equal weights and L = 255; variances and
+    covariance are those of a sample, over 48. Per colour channel, averaged over the windows that
+    lie inside the image and are centred on a scored pixel, and over channels; images (H, W, 3) are
+    uint8, or floats from 0 to 1 taken times 255. -1 to 1, 1 exactly for equal images, higher is
+    better. Undefined below 7x7 pixels, and where no window is centred on a scored pixel; raises
+    MetricError for images of unequal shapes. `sample` averages images, `pooled` windows. Source:
+    `skimage.metrics.structural_similarity`, with `channel_axis=2` and `data_range=255`.
+
+    Trap: it is not the SSIM of the paper (`Ssim`); compare it only with numbers made this way.
+    scikit-image takes L from the type of the images: floats without `data_range` have another L.
     """
 
     version: ClassVar[str] = "1"

@@ -28,7 +28,9 @@ class NvsStability(TemporalStability):
     the targets and colours from 0 to 1: ts = 1 - Σ|Δp - Δg| / Σ|Δg| over the channels of surface
     points that both targets see at a scored pixel. 1 follows every true change of light and
     reflection, 0 is a surface that never changes colour, no lower end; higher is better. Undefined
-    without target depth, intrinsics and source pose, and where no colour changes.
+    without target depth, intrinsics and source pose, and where no colour changes. Raises
+    MetricError for a camera that is none. Source: the temporal stability of the RPX benchmark
+    (2026), corrected, for colours.
 
     Trap: where light is steady, the true change is mostly sensor noise, which no model can follow,
     and ts is below 0.

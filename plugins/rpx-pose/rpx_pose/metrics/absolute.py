@@ -54,7 +54,7 @@ class AbsoluteErrors:
 class AbsoluteError:
     """Distance of each associated pose from the truth, after an alignment of the whole trajectory.
 
-    {rmse,mean,median,std,min,max}_m of |s·R·p + t - g| over positions p and g ·
+    {rmse,mean,median,std,min,max}_m of |s·R·p + t - g| over positions p and g (n, 3), in metres ·
     rotation_{rmse,...}_deg of the angle between R·P and G · scale the fitted s · coverage share of
     the truth's poses with an associated one nearby (`rpx_pose.association`), and associated share
     of the shorter trajectory's poses with one of the other: 0 to 1, higher is better · poses how
@@ -70,6 +70,7 @@ class AbsoluteError:
 
     Traps: more freedom makes a smaller error, so never compare different alignments. Where
     tracking is lost there is no error: read coverage. KITTI's drift per metre is another metric.
+    Raises MetricError for a prediction that did not pass the task's `validate`.
     Source: Sturm et al. 2012; Zhang and Scaramuzza 2018.
     """
 
@@ -148,7 +149,7 @@ class AbsoluteError:
 
 
 class AteNone(AbsoluteError):
-    """ATE of the poses as they are."""
+    """ATE of the poses as they are: `AbsoluteError` with s = 1, R = I, t = 0."""
 
 
 class AteOrigin(AbsoluteError):
@@ -158,13 +159,13 @@ class AteOrigin(AbsoluteError):
 
 
 class AteSe3(AbsoluteError):
-    """ATE after the best rigid motion."""
+    """ATE after the best rigid motion: `AbsoluteError` with R and t fitted, s = 1."""
 
     alignment: ClassVar[Alignment] = "se3"
 
 
 class AteSim3(AbsoluteError):
-    """ATE after the best rigid motion and scale."""
+    """ATE after the best rigid motion and scale: `AbsoluteError` with s, R and t fitted."""
 
     alignment: ClassVar[Alignment] = "sim3"
 

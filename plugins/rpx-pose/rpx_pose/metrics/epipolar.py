@@ -44,11 +44,12 @@ class EpipolarCounts:
 class EpipolarPrecision:
     """Share of matches that fulfil the epipolar constraint of the true relative pose.
 
-    epipolar_{1,3}px Sampson distance of at most so many pixels, with the intrinsics of both
-    cameras · epipolar_5e4 symmetric squared distance below 5·10⁻⁴ in coordinates at depth 1, as
-    SuperGlue and LoFTR count precision indoors. All matches count, wherever they start. 0 to 1,
-    higher is better. Undefined without matches, true pose, or intrinsics, and where the cameras
-    do not move apart (no epipolar lines). `sample` averages pairs, `pooled` matches.
+    epipolar_{1,3}px Sampson distance of at most so many pixels, with the intrinsics of both cameras
+    · epipolar_5e4 symmetric squared distance below 5·10⁻⁴ in coordinates at depth 1, as SuperGlue
+    and LoFTR count precision indoors. All matches, (n, 2) pixels x, y in each image, count,
+    wherever they start. 0 to 1, higher is better. Undefined without matches, true pose, or
+    intrinsics, and where the cameras do not move apart (no epipolar lines). `sample` averages
+    pairs, `pooled` matches. Source: Sampson 1982; Sarlin et al. 2020 (SuperGlue).
 
     Traps: a match may be wrong along its line, so this is an upper bound; on moving objects right
     matches leave their lines. With the normalised threshold, what is right depends on the focal

@@ -63,7 +63,8 @@ class HomographyAccuracy:
 
     Undefined where the truth is no homography; mma without matches; corner_error_px where none is
     fitted, so that its mean leaves those pairs out: read corner_auc beside it.
-    Source: the HPatches protocol of SuperPoint and LoFTR.
+    Raises MetricError without the first image, whose corners these are. Source: the HPatches
+    protocol of SuperPoint (DeTone et al. 2018) and LoFTR (Sun et al. 2021).
 
     Trap: errors are pixels of the images as they are; published tables resize to 480 first.
     """

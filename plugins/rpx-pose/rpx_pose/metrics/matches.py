@@ -58,17 +58,18 @@ def _count(summary: str) -> Output:
 class KeypointMatches:
     """Matches of two images against true correspondences, in pixels of the second image.
 
-    A match (p0, p1) tells of a true point (g0, g1) where |p0 - g0| is at most `gate_px`; its error
-    is |(p1 - p0) - (g1 - g0)|. pck_{1,3,5}px share of visible true points that are matched within
-    so many pixels (≤), every match used once, nearest start first: the recall, for the exact points
-    asked for PCK · precision_{1,3,5}px share of judged matches that are right, judged by the
-    nearest true point; a match of a hidden point is wrong · matched share of visible points with
-    any match · mean_error_px mean error of the matched · matches, judged_matches how many there
-    are. Shares: 0 to 1, higher is better.
+    Points are (n, 2) pixels x, y. A match (p0, p1) tells of a true point (g0, g1) where |p0 - g0|
+    is at most `gate_px`; its error is |(p1 - p0) - (g1 - g0)|. pck_{1,3,5}px share of visible true
+    points that are matched within so many pixels (≤), every match used once, nearest start first:
+    the recall, for the exact points asked for PCK · precision_{1,3,5}px share of judged matches
+    that are right, judged by the nearest true point; a match of a hidden point is wrong · matched
+    share of visible points with any match · mean_error_px mean error of the matched · matches,
+    judged_matches how many there are. Shares: 0 to 1, higher is better.
 
     Undefined without true points; pck and matched without visible ones, precision without judged
     matches, the mean error without matched points. No matches at all are a pck of 0. `sample`
-    averages pairs of images, `pooled` points.
+    averages pairs of images, `pooled` points. Source: PCK of Yang and Ramanan 2013, made
+    one to one.
 
     Traps: a detector's own points rarely lie at the true ones, so its pck is low while its
     precision is high; read both. Precision alone rewards answering little: `matched` says so.

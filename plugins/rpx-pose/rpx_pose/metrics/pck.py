@@ -43,10 +43,11 @@ class PckCounts:
 class RelativePck:
     """pck: share of visible true points with a match within alpha · max(width, height) pixels (≤).
 
-    Width and height are those of the normaliser; errors are those of `keypoint-matches`, infinite
-    for a point that no match starts near. 0 to 1, higher is better; threshold_px is the threshold,
-    averaged over images. Undefined without visible points, and where their box has no extent.
-    `sample` averages images, `pooled` points. Source: Yang and Ramanan 2013; SPair-71k.
+    Points are (n, 2) pixels x, y. Width and height are those of the normaliser; errors are those of
+    `keypoint-matches`, infinite for a point that no match starts near. 0 to 1, higher is better;
+    threshold_px is the threshold, averaged over images. Undefined without visible points, and where
+    their box has no extent; raises MetricError where the second image is the normaliser and is not
+    there. `sample` averages images, `pooled` points. Source: Yang and Ramanan 2013; SPair-71k.
 
     Trap: PCK by image and by object box, and with < or ≤, are all called PCK.
     """

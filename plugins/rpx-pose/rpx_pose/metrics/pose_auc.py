@@ -43,10 +43,11 @@ class PoseAuc:
     """Area under the recall curve of max(rotation, direction) error, up to 5, 10 and 20 degrees.
 
     auc{5,10,20}_{trapezoid,exact,grid} and maa10 as `rpx_pose.auc` defines them: 0 to 1, higher is
-    better. Over all pairs whose truth moves at least `shortest_m`; the others are undefined. A
-    pair without a pose has an infinite error and stays in the denominator, if its truth moves;
-    no_pose counts these.
-    The published `auc_5deg`, ... are `auc5_grid`, ...
+    better. Over all pairs whose truth moves at least `shortest_m`; the others are undefined.
+    Rotations are 3x3, translations (3,). A pair without a pose has an infinite error and stays in
+    the denominator, if its truth moves; no_pose counts these. The published `auc_5deg`, ... are
+    `auc5_grid`, ... Source: Sarlin et al. 2020 (SuperGlue), Jin et al. 2021 (mAA), the RPX
+    benchmark toolkit.
 
     Traps: the definitions differ by several points, so compare equal ones. An AUC of a part of
     the pairs is not part of the AUC: the headline pools, `group` averages scenes.

@@ -70,6 +70,8 @@ def _degrees(summary: str, worst: float = LARGEST_DEG) -> Output:
 class RelativePoseErrors:
     """Errors of one relative pose, truth (Rg, tg) and prediction (Rp, tp), camera b in camera a.
 
+    Rotations are 3x3, translations (3,) in metres where the model knows the scale.
+
     rotation_error_deg angle of RpᵀRg, 0 to 180, never folded · translation_angular_deg angle
     between tp and tg, 0 to 180, signed · translation_angular_folded_deg the same with an opposite
     direction counted as right, 0 to 90 · pose_error_max_deg the larger of rotation and direction ·

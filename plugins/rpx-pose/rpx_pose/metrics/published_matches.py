@@ -30,14 +30,16 @@ class PublishedCounts:
 
 
 class PublishedMatches:
-    """keypoint_acc and mean_match_error as published.
+    """Share of points matched within 3 px and mean match error, as the RPX toolkit publishes them.
 
-    Each visible true point (g0, g1) takes the match (p0, p1) whose p0 is nearest, at any distance;
-    its error is |p1 - g1|. keypoint_acc share of errors < 3 px (strictly), 0 to 1, higher is
-    better · mean_match_error mean error in px, 0 is best.
+    Points are (n, 2) pixels x, y. Each visible true point (g0, g1) takes the match (p0, p1) whose
+    p0 is nearest, at any distance; its error is |p1 - g1|. keypoint_acc share of errors < 3 px
+    (strictly), 0 to 1, higher is better · mean_match_error mean error in px, 0 is best, lower is
+    better.
 
     Undefined without visible points, where the published code says 1 and 0. Without matches the
-    accuracy is 0 and the mean error undefined (published: infinite).
+    accuracy is 0 and the mean error undefined (published: infinite). `sample` averages pairs of
+    images, `pooled` points. Source: the RPX benchmark toolkit, 2026.
 
     Trap: without a gate, a match that starts at the other end of the image can earn credit, and
     a detector's distance from the true point counts as error; `keypoint-matches` has neither

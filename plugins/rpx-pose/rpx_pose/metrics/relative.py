@@ -56,10 +56,11 @@ class RelativeError:
     """Error of the motion over steps: E = (Qᵢ⁻¹Qⱼ)⁻¹(Pᵢ⁻¹Pⱼ), Q true and P estimated poses.
 
     {rmse,mean,median,std,min,max}_m of E's translation and rotation_{...}_deg of its angle, over
-    steps from i to j = i + delta poses, or along delta metres of path. 0 is best, lower is better.
-    No rigid alignment changes it. Undefined with fewer than 3 associated poses, where there is no
-    step of that length, and with a fitted scale where that is undefined. `sample` averages
-    trajectories, `pooled` steps.
+    steps from i to j = i + delta poses (4x4), or along delta metres of path. 0 is best, lower is
+    better. No rigid alignment changes it. Undefined with fewer than 3 associated poses, where there
+    is no step of that length, and with a fitted scale where that is undefined. Raises MetricError
+    for a prediction that did not pass the task's `validate`. `sample` averages trajectories,
+    `pooled` steps.
 
     Traps: the delta decides the number, so compare equal ones. Poses that are missing make steps
     of `frames` longer. Source: Sturm et al. 2012.

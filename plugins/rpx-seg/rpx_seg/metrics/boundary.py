@@ -133,8 +133,9 @@ class MaskBoundary(_Boundary):
     Boundary pixels differ from their right or lower neighbour; those beside or on void are left
     out. Undefined without any segment; precision or recall without the boundary it is a share of,
     and F, which is 0 when one side has none, when neither has. `pooled` adds up segments and
-    boundary pixels of all images. Sources: Cheng et al. 2021 (Boundary IoU); Martin et al. 2004,
-    Perazzi et al. 2016 (F with tolerance). Unlike DAVIS, F is not averaged over objects.
+    boundary pixels of all images. Raises MetricError for maps of unequal shapes. Sources: Cheng et
+    al. 2021 (Boundary IoU); Martin et al. 2004, Perazzi et al. 2016 (F with tolerance). Unlike
+    DAVIS, F is not averaged over objects.
 
     Trap: small segments lie in their band altogether; there boundary_iou is the mask IoU.
     """
@@ -166,8 +167,9 @@ class SemanticBoundary(_Boundary):
     boundary_iou: IoU of the bands inside the regions of each class, as wide as `band` of the image
     diagonal (0.02, at least 1 pixel), along their outlines and the image border; the mean over the
     classes with a band in the truth or the prediction. The rest, and the sources, are those of
-    MaskBoundary: boundary_f, boundary_precision and boundary_recall over boundaries between any
-    two classes, on (H, W) class maps. `pooled` is the mean over the classes of each image.
+    MaskBoundary: boundary_f, boundary_precision and boundary_recall over boundaries between any two
+    classes, on (H, W) class maps; 0 to 1, higher is better, undefined without classes to judge.
+    `pooled` is the mean over the classes of each image.
     """
 
     def _compare_bands(self, truth: Labels, prediction: Labels) -> tuple[int, float]:

@@ -46,8 +46,9 @@ class MaskIou:
     Masks are (H, W) ids, 0 for background, which is no segment. Void pixels are left out of truth
     and prediction, except by miou_raw_id. miou is undefined where there are no segments on either
     side, miou_truth without true ones, miou_raw_id where all is void: of an empty image without
-    predictions it is 1, as the background fits. `sample` averages images, `pooled` all segments of
-    all images.
+    predictions it is 1, as the background fits. Raises MetricError for maps of unequal shapes.
+    Source: Kuhn 1955 (assignment); the RPX benchmark toolkit (miou_raw_id). `sample` averages
+    images, `pooled` all segments of all images.
 
     Traps: miou_raw_id is near 0 for perfect segments in another numbering, counts the background
     as an object, and says nothing about invented ones. miou_truth does not see those either: a

@@ -47,7 +47,8 @@ class PanopticQuality:
     and pq, sq, rq are means over the classes that occur on either side, SQ being 0 for a class
     without a match; `classes` adds pq_<class>. Undefined without segments; SQ of one class also
     without a match. `pooled` (the headline, as published) counts over all images; `sample` averages
-    images. Source: Kirillov et al. 2019, panopticapi.
+    images. Raises MetricError for a segment without a class where `by_class` needs one. Source:
+    Kirillov et al. 2019, panopticapi.
 
     Trap: a segment that fits with IoU 0.5 costs two errors, one with 0.51 none; read SQ beside.
     """

@@ -24,17 +24,18 @@ _MEANS: Mapping[str, Mean] = MappingProxyType(list_means(COCO_RULES))
 class MaskAveragePrecision:
     """COCO's average precision and recall of masks, equal to pycocotools.
 
-    Predictions of an image are matched by falling score to the free true segment of largest IoU,
-    at thresholds 0.50, 0.55, ..., 0.95 (reached or exceeded). AP is the mean over thresholds and
-    101 recalls of the precision envelope; ap50 and ap75 use one threshold; ap_small, ap_medium and
-    ap_large count true segments of up to 32², up to 96², and more square pixels. ar1, ar10, ar100
-    are the mean over thresholds of the recall with that many predictions per image and class, and
-    ar_small, ar_medium, ar_large those of sizes. 0 to 1, higher is better.
+    Masks are (H, W) ids. Predictions of an image are matched by falling score to the free true
+    segment of largest IoU, at thresholds 0.50, 0.55, ..., 0.95 (reached or exceeded). AP is the
+    mean over thresholds and 101 recalls of the precision envelope; ap50 and ap75 use one threshold;
+    ap_small, ap_medium and ap_large count true segments of up to 32², up to 96², and more square
+    pixels. ar1, ar10, ar100 are the mean over thresholds of the recall with that many predictions
+    per image and class, and ar_small, ar_medium, ar_large those of sizes. 0 to 1, higher is better.
 
     Needs a score for every predicted segment: undefined for an image whose prediction has none
     (`scores` is None; an empty mapping says that nothing was found), and where no true segment
     counts. By default all segments are of one class; with `by_class` values are means
-    over the classes of the truth, and `classes` adds ap_<class>. Void acts as a COCO crowd.
+    over the classes of the truth, and `classes` adds ap_<class>. Void acts as a COCO crowd. Raises
+    MetricError for a segment without a class where `by_class` needs one.
     `pooled` is the published number; a mean over images is not. Source: Lin et al. 2014,
     pycocotools.
 

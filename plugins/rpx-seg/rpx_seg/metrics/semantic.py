@@ -71,10 +71,11 @@ class SemanticIou:
     share of right pixels, fwiou the IoU weighted by true pixels. 0 to 1, higher is better. classes
     is how many are behind miou, pixels and ignored_pixels those judged and void.
 
-    Void pixels are left out altogether; a pixel without answer is wrong, but no false positive. A
-    class that occurs on neither side is undefined, never 0 or 1, except in miou_all. `pooled` (the
-    headline, and what benchmarks publish) adds up the pixels of all images; `sample` averages
-    images, in which most classes are missing.
+    Void pixels are left out altogether; a pixel without answer is wrong, but no false positive.
+    Raises MetricError for more classes than a table holds. Source: Everingham et al. 2010 (IoU per
+    class), Long et al. 2015 (the means). A class that occurs on neither side is undefined, never 0
+    or 1, except in miou_all. `pooled` (the headline, and what benchmarks publish) adds up the
+    pixels of all images; `sample` averages images, in which most classes are missing.
 
     Traps: the three means differ, so compare equal names only. Ignoring the pixels of a class
     instead of excluding it from the mean hides every false positive on it.

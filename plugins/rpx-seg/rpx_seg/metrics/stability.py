@@ -31,7 +31,8 @@ class LabelStability(TemporalStability):
     labels: ts = 1 - Σ|Δp - Δg| / Σ|Δg|, Δ = 1 where the label of a surface point differs between
     the frames and 0 where not, over points whose true label is void in neither. 1 changes with the
     truth, 0 is a constant prediction, no lower end; higher is better. Undefined where no true
-    label changes, and without depth, pose or intrinsics.
+    label changes, and without depth, pose or intrinsics. Raises MetricError for a camera that is
+    none. Source: the temporal stability of the RPX benchmark (2026), corrected.
 
     Traps: true labels change mostly where outlines fall on other pixels, so a few flickering
     pixels weigh much. Ids are compared as they are: a model that numbers its segments anew in
@@ -61,7 +62,8 @@ class PublishedLabelStability(PublishedStability):
     ts is the mean IoU, by equality, over the labels from 0 in either of two (H, W) maps: the
     earlier predicted one, and the later one turned as `rpx_core.stability.PublishedStability`
     says. 0 to 1, higher is better; undefined, where the published function returns 1, without any
-    label. The traps are those of the rule: a constant map scores 1.
+    label. Raises MetricError for masks of unequal shapes. Source: the RPX benchmark toolkit, 2026.
+    The traps are those of the rule: a constant map scores 1.
     """
 
     version: ClassVar[str] = "1"

@@ -38,11 +38,11 @@ _COUNTS: Mapping[str, Output] = MappingProxyType(
 class Clear:
     """CLEAR MOT at one IoU threshold, `min_iou` (0.5).
 
-    Each frame is matched one to one: first as many pairs as possible stay together that were
-    matched in the frame before and still reach the threshold, then the sum of IoU is largest. TP
-    are matches, FN and FP truth and predicted boxes without one, GT all truth boxes. A match is an
-    identity switch (IDSW) when the last match of its truth track, however long ago, was with
-    another predicted track.
+    Boxes are x0, y0, x1, y1 in pixels. Each frame is matched one to one: first as many pairs as
+    possible stay together that were matched in the frame before and still reach the threshold, then
+    the sum of IoU is largest. TP are matches, FN and FP truth and predicted boxes without one, GT
+    all truth boxes. A match is an identity switch (IDSW) when the last match of its truth track,
+    however long ago, was with another predicted track.
 
     mota 1 - (FN + FP + IDSW) / GT · moda the same without IDSW · motal with log10(IDSW) in its
     place · smota (sum of IoU - FP - IDSW) / GT: 1 is perfect, no lower end. motp mean IoU of TP, a
@@ -54,6 +54,7 @@ class Clear:
     `pooled` adds counts over sequences before dividing: TrackEval's COMBINED. Undefined where
     there is nothing to divide by: mota, moda, motal, smota, recall and the track shares without
     truth, motp without a match, precision without predictions; the counts still pool.
+    Raises MetricError for a track without a label where `classes` are given.
 
     Source: Bernardin and Stiefelhagen 2008; numbers equal to TrackEval 1.3.0. Traps: MOTP is a
     distance elsewhere. MOTA mostly measures detection; read idf1 and assa beside it. A frame in

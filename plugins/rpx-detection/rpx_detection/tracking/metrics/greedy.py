@@ -23,11 +23,12 @@ def _count(summary: str) -> Output:
 class Greedy:
     """The simple evaluation of the published RPX toolkit (0.2), for comparison with its numbers.
 
-    In each frame every predicted box, in the order given, takes the free truth box that it overlaps
-    most, by an IoU of at least 0.5. A switch is a predicted track that matches another truth track
-    than the last time. mota 1 - (FP + FN + switches) / GT, cut off at -1 · detection_f1 2 TP /
-    (2 TP + FP + FN), which was published as `idf1`. Undefined without truth (mota), or without any
-    box (detection_f1), where the published numbers are 1.
+    Boxes are x0, y0, x1, y1 in pixels. In each frame every predicted box, in the order given, takes
+    the free truth box that it overlaps most, by an IoU of at least 0.5. A switch is a predicted
+    track that matches another truth track than the last time. mota 1 - (FP + FN + switches) / GT,
+    cut off at -1 · detection_f1 2 TP / (2 TP + FP + FN), 0 to 1, which was published as `idf1`; 1
+    is perfect, higher is better. Undefined without truth (mota), or without any box (detection_f1),
+    where the published numbers are 1.
 
     Traps: the result depends on the order of the boxes, is not an optimal match, does not see a
     truth track change hands, and is blind to labels. For comparable numbers use `tracking-clear`

@@ -18,10 +18,10 @@ _COUNT = "sequences_without_match"
 class Hota:
     """Higher order tracking accuracy, at 19 IoU thresholds a = 0.05, 0.10, ... 0.95.
 
-    Each frame is matched once, one to one, so that the sum of IoU times the fit of the two whole
-    tracks is largest; at a, matches with IoU >= a are true positives (TP), what is left of truth
-    and prediction FN and FP. A match c of truth track g and predicted track p, matched n times at
-    a, has A(c) = n / (|g| + |p| - n). At each a:
+    Boxes are x0, y0, x1, y1 in pixels. Each frame is matched once, one to one, so that the sum of
+    IoU times the fit of the two whole tracks is largest; at a, matches with IoU >= a are true
+    positives (TP), what is left of truth and prediction FN and FP. A match c of truth track g and
+    predicted track p, matched n times at a, has A(c) = n / (|g| + |p| - n). At each a:
 
     deta TP / (TP + FN + FP) · detre TP / (TP + FN) · detpr TP / (TP + FP) · assa mean of A(c) over
     TP, assre of n / |g|, asspr of n / |p| · loca mean IoU of TP · hota √(deta assa) · owta
@@ -32,7 +32,8 @@ class Hota:
     `pooled` adds TP, FN, FP and the sums behind assa and loca over sequences before dividing: it is
     TrackEval's COMBINED. `sample` is the mean over sequences. Undefined: detre and owta without
     truth, detpr without predictions, deta and hota without either, assa, assre, asspr and loca
-    without a match at any threshold.
+    without a match at any threshold. Raises MetricError for a track without a label where `classes`
+    are given.
 
     Source: Luiten et al., HOTA, IJCV 2021; numbers equal to TrackEval 1.3.0. Traps: at a threshold
     without a match, assa counts 0 and loca 1, as there. A sequence where nothing is matched lowers

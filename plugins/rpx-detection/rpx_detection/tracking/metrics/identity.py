@@ -24,13 +24,14 @@ _COUNTS: Mapping[str, Output] = MappingProxyType(
 class Identity:
     """Identity F1, precision and recall at one IoU threshold, `min_iou` (0.5).
 
-    Truth tracks are mapped one to one to predicted tracks over the whole sequence so that as many
-    boxes as possible (IDTP) overlap their partner by at least the threshold; IDFN and IDFP are all
-    other truth and predicted boxes.
+    Boxes are x0, y0, x1, y1 in pixels. Truth tracks are mapped one to one to predicted tracks over
+    the whole sequence so that as many boxes as possible (IDTP) overlap their partner by at least
+    the threshold; IDFN and IDFP are all other truth and predicted boxes.
 
     idf1 2 IDTP / (2 IDTP + IDFN + IDFP) · idp IDTP / (IDTP + IDFP) · idr IDTP / (IDTP + IDFN): 0 to
     1, higher is better. Undefined: idf1 without truth and predictions, idp without predictions, idr
     without truth. `pooled` adds the counts over sequences before dividing: TrackEval's COMBINED.
+    Raises MetricError for a track without a label where `classes` are given.
 
     Source: Ristani et al., Performance Measures and a Data Set for Multi-Target, Multi-Camera
     Tracking, ECCVW 2016; numbers equal to TrackEval 1.3.0. Trap: the name IDF1 is elsewhere given
