@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ConfigError, ModelError, first_few, kind_of
+
+Answer = TypeVar("Answer")
+
+
+class FunctionModel(ABC, Generic[Answer]):
+    """A model that asks a function about one sample at a time, as adapters make them."""
+
+    task: str
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self.name = name
+        self._function = check_function(function)
+
+    def setup(self) -> None:
+        """Nothing to load: the function is there."""
+
+    def predict(self, batch: Sequence[Sample]) -> list[Answer]:
+        """The answer to each sample; raises AdapterError when the function returns others."""
+        return [self.answer(sample) for sample in batch]
+
+    @abstractmethod
+    def answer(self, sample: Sample) -> Answer:
+        """What the function says of one sample, as the task wants it."""
 
 
 def image_size(sample: Sample) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rpx_core.adapters import as_array
-from rpx_core.errors import AdapterError
+from rpx_core.adapters import FunctionModel, as_array
+from rpx_core.contracts import Sample
+from rpx_core.errors import AdapterError, ConfigError
 
 
 class Tensor:
@@ -65,3 +66,28 @@ def test_what_is_no_array_is_refused_with_the_next_step(answer: Any, words: str,
     with pytest.raises(AdapterError, match=words) as caught:
         as_array(answer, "a mask")
     assert re.search(hint, caught.value.hint or "")
+
+
+class Lengths(FunctionModel[int]):
+    task = "toy"
+
+    def answer(self, sample: Sample) -> int:
+        return int(self._function(sample.id))
+
+
+def test_a_function_is_asked_once_for_each_sample_in_order() -> None:
+    asked: list[str] = []
+
+    def length(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    model = Lengths(length, "length")
+    model.setup()
+    assert model.predict([Sample("bb"), Sample("a"), Sample("bb")]) == [2, 1, 2]
+    assert asked == ["bb", "a", "bb"]
+
+
+def test_what_cannot_be_called_makes_no_model() -> None:
+    with pytest.raises(ConfigError, match="a function was expected, not an int"):
+        Lengths(3, "three")  # type: ignore[arg-type]  # the point of the test

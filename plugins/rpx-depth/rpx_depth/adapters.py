@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import as_array, check_function, function_name, image_copy, image_size
+from rpx_core.adapters import FunctionModel, as_array, function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_depth.inputs import query_points
@@ -21,7 +21,7 @@ SparseDepthFunction = Callable[[NDArray[np.uint8], NDArray[np.float64]], Any]
 """Takes uint8 RGB (H, W, 3) and points (N, 2) x, y in pixels, returns depths (N,) in metres."""
 
 
-class NumpyDepthModel:
+class NumpyDepthModel(FunctionModel[DepthPrediction]):
     """Calls a function on each image and brings what it returns to the image's size.
 
     The image's size is the truth's. Bilinear where all pixels are depths; a pixel that is not
@@ -30,18 +30,8 @@ class NumpyDepthModel:
 
     task = "monocular_depth"
 
-    def __init__(self, function: DepthFunction, name: str) -> None:
-        self.name = name
-        self._function = check_function(function)
-
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[DepthPrediction]:
-        """One map per image; raises AdapterError when the function returns something else."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> DepthPrediction:
+    def answer(self, sample: Sample) -> DepthPrediction:
+        """One map; raises AdapterError when the function returns something else."""
         returned = self._function(image_copy(sample))
         depth = _metres(returned, f"sample {sample.id}: {self.name}")
         if depth.ndim != 2 or depth.size == 0:
@@ -62,23 +52,13 @@ class NumpyDepthModel:
         return DepthPrediction(resize_depth(metres, (height, width)))
 
 
-class NumpySparseDepthModel:
+class NumpySparseDepthModel(FunctionModel[SparseDepthPrediction]):
     """Calls a function on each image and its query points; it answers point by point."""
 
     task = "sparse_depth"
 
-    def __init__(self, function: SparseDepthFunction, name: str) -> None:
-        self.name = name
-        self._function = check_function(function)
-
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[SparseDepthPrediction]:
+    def answer(self, sample: Sample) -> SparseDepthPrediction:
         """Depths at the query's points; AdapterError when the function returns something else."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> SparseDepthPrediction:
         points = query_points(sample)
         # Copies: what the function scribbles on its inputs must not move the answers.
         returned = self._function(image_copy(sample), points.copy())

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.adapters import check_function, function_name, image_copy
+from rpx_core.adapters import FunctionModel, function_name, image_copy
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_detection.boxes import Layout, Space
@@ -44,7 +44,7 @@ class BoxFormat(BaseModel):
     space: Space = "pixels"
 
 
-class NumpyDetectionModel:
+class NumpyDetectionModel(FunctionModel[DetectionPrediction]):
     """Calls a function on each image and checks what it returns.
 
     That is a dict of boxes (N, 4), scores (N,) and labels, or the tuple of the three.
@@ -53,20 +53,13 @@ class NumpyDetectionModel:
     def __init__(
         self, function: DetectionFunction, name: str, task: str, box_format: BoxFormat
     ) -> None:
-        self.name = name
+        super().__init__(function, name)
         self.task = task
-        self._function = check_function(function)
         self._format = box_format
         self._asks_vocabulary = _takes_second(function)
 
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[DetectionPrediction]:
-        """Detections of each image; raises AdapterError when the function returns others."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> DetectionPrediction:
+    def answer(self, sample: Sample) -> DetectionPrediction:
+        """Detections; raises AdapterError when the function returns something else."""
         vocabulary = sample.query.vocabulary if isinstance(sample.query, DetectionQuery) else ()
         extra = (list(vocabulary),) if self._asks_vocabulary else ()
         answer = self._function(image_copy(sample), *extra)
@@ -77,7 +70,7 @@ class NumpyDetectionModel:
         )
 
 
-class NumpyGroundingModel:
+class NumpyGroundingModel(FunctionModel[VisualGroundingPrediction]):
     """Calls a function on each image and expression and checks what it returns.
 
     That is a dict of boxes (N, 4) and scores (N,), or the tuple of the two; no box says that the
@@ -87,18 +80,11 @@ class NumpyGroundingModel:
     task = "visual_grounding"
 
     def __init__(self, function: GroundingFunction, name: str, box_format: BoxFormat) -> None:
-        self.name = name
-        self._function = check_function(function)
+        super().__init__(function, name)
         self._format = box_format
 
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[VisualGroundingPrediction]:
-        """Boxes for each expression; raises AdapterError when the function returns others."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> VisualGroundingPrediction:
+    def answer(self, sample: Sample) -> VisualGroundingPrediction:
+        """Boxes of the expression; AdapterError when the function returns something else."""
         if not isinstance(sample.query, GroundingQuery):
             raise AdapterError(f"sample {sample.id}: its query is no expression")
         answer = self._function(image_copy(sample), sample.query.text)

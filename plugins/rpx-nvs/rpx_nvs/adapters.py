@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.adapters import as_array, check_function, function_name
+from rpx_core.adapters import FunctionModel, as_array, function_name
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_nvs.answers import quantise
@@ -29,7 +29,7 @@ class NumpyNvsOptions(BaseModel):
     pose: PoseFrame = "relative"
 
 
-class NumpyNvsModel:
+class NumpyNvsModel(FunctionModel[NovelViewSynthesisPrediction]):
     """Calls a function on each source image and target pose, and fits its answer to the target.
 
     Relative: x_source = pose · x_target. Absolute: camera to world. OpenCV axes and metres either
@@ -40,18 +40,11 @@ class NumpyNvsModel:
     task = "novel_view_synthesis"
 
     def __init__(self, function: ViewFunction, name: str, pose: PoseFrame = "relative") -> None:
-        self.name = name
-        self._function = check_function(function)
+        super().__init__(function, name)
         self._pose = pose
 
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[NovelViewSynthesisPrediction]:
-        """One view per sample; raises AdapterError when the function returns no image."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> NovelViewSynthesisPrediction:
+    def answer(self, sample: Sample) -> NovelViewSynthesisPrediction:
+        """One view; raises AdapterError when the function returns no image."""
         query = sample.query
         if not isinstance(query, NovelViewSynthesisQuery):
             raise AdapterError(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.adapters import check_function, function_name
+from rpx_core.adapters import FunctionModel, function_name
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError, kind_of
 from rpx_pose.answers import as_numbers, check_answer, from_matrix, read_answer
@@ -41,7 +41,7 @@ class NumpyPoseOptions(BaseModel):
     scale: Literal["metres", "unknown"] = "metres"
 
 
-class NumpyPoseModel:
+class NumpyPoseModel(FunctionModel[RelativePosePrediction]):
     """Calls a function on both images of a pair and names what it returns.
 
     A mapping with `rotation` (3x3), `rotation_xyzw` or `rotation_wxyz`, and `translation`; a tuple
@@ -51,26 +51,17 @@ class NumpyPoseModel:
     task = "relative_camera_pose"
 
     def __init__(self, function: PairFunction, name: str, options: NumpyPoseOptions) -> None:
-        self.name = name
-        self._function = check_function(function)
+        super().__init__(function, name)
         self._options = options
 
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[RelativePosePrediction]:
-        """One pose per pair; raises AdapterError when the function returns something else."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> RelativePosePrediction:
+    def answer(self, sample: Sample) -> RelativePosePrediction:
+        """One pose; raises AdapterError when the function returns something else."""
         # Copies: what the function scribbles on its input must not reach the report.
         answer = self._function(*(image.copy() for image in pair_images(sample)))
         try:
             pose = check_answer(_name_parts(answer))
         except ModelError as error:
-            raise AdapterError(
-                f"sample {sample.id}: what {self.name} returned: {error.message}", hint=error.hint
-            ) from error
+            raise _refusal(error, sample, self.name) from error
         rotation, translation = pose.rotation, pose.translation
         if rotation is None or translation is None:
             return pose
@@ -80,7 +71,7 @@ class NumpyPoseModel:
         return RelativePosePrediction(rotation, translation, scale_known=known)
 
 
-class NumpyKeypointModel:
+class NumpyKeypointModel(FunctionModel[KeypointCorrespondencePrediction]):
     """Calls a function on both images of a pair; it returns (points0, points1) or with scores.
 
     Points are pixels (n, 2), x and y; a mapping with these names, and None, are understood too.
@@ -88,28 +79,16 @@ class NumpyKeypointModel:
 
     task = "keypoint_matching"
 
-    def __init__(self, function: PairFunction, name: str) -> None:
-        self.name = name
-        self._function = check_function(function)
-
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[KeypointCorrespondencePrediction]:
-        """The matches of each pair; raises AdapterError when the function returns other things."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> KeypointCorrespondencePrediction:
+    def answer(self, sample: Sample) -> KeypointCorrespondencePrediction:
+        """The pair's matches; raises AdapterError when the function returns something else."""
         answer = self._function(*(image.copy() for image in pair_images(sample)))
         try:
             return check_matches(read_matches(answer))
         except ModelError as error:
-            raise AdapterError(
-                f"sample {sample.id}: what {self.name} returned: {error.message}", hint=error.hint
-            ) from error
+            raise _refusal(error, sample, self.name) from error
 
 
-class NumpyTrajectoryModel:
+class NumpyTrajectoryModel(FunctionModel[Trajectory]):
     """Calls a function on the timestamps asked for; it returns the body's path.
 
     Poses (m, 4, 4), which stand at those timestamps if they are as many; a tuple of poses and their
@@ -118,25 +97,13 @@ class NumpyTrajectoryModel:
 
     task = "trajectory"
 
-    def __init__(self, function: TrajectoryFunction, name: str) -> None:
-        self.name = name
-        self._function = check_function(function)
-
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[Trajectory]:
-        """One path per sample; raises AdapterError when the function returns something else."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> Trajectory:
+    def answer(self, sample: Sample) -> Trajectory:
+        """One path; raises AdapterError when the function returns something else."""
         stamps = trajectory_query(sample).timestamps
         try:
             return _read_path(self._function(stamps.copy()), stamps)
         except ModelError as error:
-            raise AdapterError(
-                f"sample {sample.id}: what {self.name} returned: {error.message}", hint=error.hint
-            ) from error
+            raise _refusal(error, sample, self.name) from error
 
 
 def wrap_pose(
@@ -156,6 +123,13 @@ def wrap_trajectory(
 ) -> NumpyTrajectoryModel:
     """The function as a tracker, for the engine."""
     return NumpyTrajectoryModel(function, function_name(function))
+
+
+def _refusal(error: ModelError, sample: Sample, name: str) -> AdapterError:
+    """What is wrong with what a function returned, told of the function."""
+    return AdapterError(
+        f"sample {sample.id}: what {name} returned: {error.message}", hint=error.hint
+    )
 
 
 def _read_path(answer: Any, asked: NDArray[np.float64]) -> Trajectory:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import check_function, function_name, image_copy, image_size
+from rpx_core.adapters import FunctionModel, function_name, image_copy, image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_seg.answers import read_segments
@@ -20,7 +20,7 @@ MaskFunction = Callable[[NDArray[np.uint8]], Any]
 Read = TypeVar("Read")
 
 
-class NumpyMaskModel:
+class NumpyMaskModel(FunctionModel[SegmentationPrediction]):
     """Calls a function on each image and brings the ids that it returns to the image's size.
 
     By the nearest pixel: no id is invented. What the function may return beside a mask,
@@ -29,18 +29,8 @@ class NumpyMaskModel:
 
     task = "object_segmentation"
 
-    def __init__(self, function: MaskFunction, name: str) -> None:
-        self.name = name
-        self._function = check_function(function)
-
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[SegmentationPrediction]:
-        """One mask per image; raises AdapterError when the function returns something else."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> SegmentationPrediction:
+    def answer(self, sample: Sample) -> SegmentationPrediction:
+        """One mask; raises AdapterError when the function returns something else."""
         answer = self._function(image_copy(sample))
         found = _told(lambda: read_segments(answer), sample, self.name)
         mask = resize_labels(found.mask, image_size(sample))
@@ -53,26 +43,16 @@ class NumpyMaskModel:
         )
 
 
-class NumpySemanticModel:
+class NumpySemanticModel(FunctionModel[SemanticPrediction]):
     """Calls a function on each image and brings the class ids that it returns to its size."""
 
     task = "semantic_segmentation"
 
-    def __init__(self, function: MaskFunction, name: str) -> None:
-        self.name = name
-        self._function = check_function(function)
-
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
-    def predict(self, batch: Sequence[Sample]) -> list[SemanticPrediction]:
-        """One class map per image; raises AdapterError when the function returns none."""
-        return [SemanticPrediction(self._predict(sample)) for sample in batch]
-
-    def _predict(self, sample: Sample) -> NDArray[Any]:
+    def answer(self, sample: Sample) -> SemanticPrediction:
+        """One class map; raises AdapterError when the function returns none."""
         answer = self._function(image_copy(sample))
         mask = _told(lambda: read_segments({"mask": answer}).mask, sample, self.name)
-        return resize_labels(mask, image_size(sample))
+        return SemanticPrediction(resize_labels(mask, image_size(sample)))
 
 
 def _told(read: Callable[[], Read], sample: Sample, name: str) -> Read:

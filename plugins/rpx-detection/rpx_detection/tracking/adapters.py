@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import check_function, function_name, image_copy
+from rpx_core.adapters import FunctionModel, function_name, image_copy
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_detection.tracking.annotations import Origin, read_tracks
@@ -18,7 +18,7 @@ TrackingFunction = Callable[[NDArray[np.uint8]], Any]
 """Takes uint8 RGB (H, W, 3), returns a list of `{"track_id", "box", "score"?, "label"?}`."""
 
 
-class NumpyTrackingModel:
+class NumpyTrackingModel(FunctionModel[TrackletPrediction]):
     """Calls a function on the frames of each sequence in order; what it remembers is its own.
 
     A function without `reset()` is told nothing of where a sequence ends: its ids should then
@@ -27,24 +27,14 @@ class NumpyTrackingModel:
 
     task = "object_tracking"
 
-    def __init__(self, function: TrackingFunction, name: str) -> None:
-        self.name = name
-        self._function = check_function(function)
-
-    def setup(self) -> None:
-        """Nothing to load: the function is there."""
-
     def reset(self) -> None:
         """A new sequence begins."""
         forget = getattr(self._function, "reset", None)
         if callable(forget):
             forget()
 
-    def predict(self, batch: Sequence[Sample]) -> list[TrackletPrediction]:
-        """The tracks of each frame; raises AdapterError when the function returns no such list."""
-        return [self._predict(sample) for sample in batch]
-
-    def _predict(self, sample: Sample) -> TrackletPrediction:
+    def answer(self, sample: Sample) -> TrackletPrediction:
+        """The frame's tracks; raises AdapterError when the function returns no such list."""
         answer = self._function(image_copy(sample))
         origin = Origin(f"sample {sample.id}: {self.name}", AdapterError)
         return TrackletPrediction(read_tracks(answer, origin))
