@@ -10,7 +10,22 @@ from rpx_core.journal import StoredRow
 from rpx_core.report import Number, RunRecord
 
 
-def nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
+def doubts_of(
+    record: RunRecord,
+    rows: Sequence[StoredRow],
+    numbers: Sequence[Number],
+    metrics: Mapping[str, Metric],
+) -> list[str]:
+    """All that the rows and numbers of a run warn of, the gravest first."""
+    return [
+        *_nowhere_defined(rows, numbers),
+        *_no_headline(record, numbers),
+        *_implausible(numbers, metrics),
+        *_alignment_notes(rows),
+    ]
+
+
+def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
     """Metrics that were asked for and have no value at all, with the most frequent reason."""
     if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
         return []  # Then the failures say it.
@@ -28,7 +43,7 @@ def nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> lis
     ]
 
 
-def no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
+def _no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
     """Samples were evaluated, and yet the number that the run is about has no value."""
     return [
         f"{number.address} is undefined for all {number.undefined} samples: nothing in the "
@@ -39,7 +54,7 @@ def no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
     ]
 
 
-def implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:
+def _implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:
     """Headline numbers far outside what makes sense: almost always a wrong unit."""
     found = []
     for number in numbers:
@@ -54,7 +69,7 @@ def implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> lis
     return found
 
 
-def alignment_notes(rows: Sequence[StoredRow]) -> list[str]:
+def _alignment_notes(rows: Sequence[StoredRow]) -> list[str]:
     """What alignments warned of, each sentence once with the number of its samples."""
     counts = Counter(stored.row.note for stored in rows if stored.row.note is not None)
     return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]

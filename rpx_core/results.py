@@ -8,7 +8,7 @@ from typing import Any
 
 from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Metric, Output, Unit
-from rpx_core.doubts import alignment_notes, implausible, no_headline, nowhere_defined
+from rpx_core.doubts import doubts_of
 from rpx_core.errors import ConfigError
 from rpx_core.files import quote
 from rpx_core.host import Host
@@ -83,17 +83,17 @@ def collect_from(
     """
     directory = journal.directory.parent
     label, output = _headline(directory, record, metrics)
+    primary = metrics[label].outputs[output]
     rows = journal.rows()
     aggregator = Aggregator(journal, rows, metrics)
     numbers = aggregator.numbers()
     cells = aggregator.cells()
     slices = tuple(part for key in by for part in aggregator.slices(key))
-    damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
     basis = Basis(
         address=record.primary,
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
-        better=metrics[label].outputs[output].better,
-        unit=metrics[label].outputs[output].unit,
+        better=primary.better,
+        unit=primary.unit,
         stability=find_stability(numbers),
     )
     profile = read_profile(directory, record.identity)
@@ -106,20 +106,15 @@ def collect_from(
         numbers=numbers,
         readiness=compute_readiness(record.inputs["readiness"], basis),
         slices=slices,
-        failures=tuple(
-            FailedSample(id=stored.row.id, sequence=stored.row.sequence, failure=failure)
-            for stored in rows
-            for failure in stored.row.failures
-        ),
-        worst=_worst(directory, primary_rows, label, output, metrics[label].outputs[output]),
+        failures=_failures(rows),
+        worst=_worst(directory, primary_rows, label, output, primary),
         warnings=(
             *record.warnings,
-            *damages,
-            *nowhere_defined(rows, numbers),
-            *no_headline(record, numbers),
+            *journal.warnings,
+            *aggregator.problems,
+            *aggregator.doubts(),
             *filter(None, [profile.problem]),
-            *implausible(numbers, metrics),
-            *alignment_notes(rows),
+            *doubts_of(record, rows, numbers, metrics),
         ),
         writers=tuple(journal.writers),
         efficiency=profile.profile,
@@ -172,6 +167,14 @@ def _status(
         failed_samples=failed_samples,
         failed_others=failed - failed_samples,
         unfinished_sequences=max(0, record.sequences - done),
+    )
+
+
+def _failures(rows: Sequence[StoredRow]) -> tuple[FailedSample, ...]:
+    return tuple(
+        FailedSample(id=stored.row.id, sequence=stored.row.sequence, failure=failure)
+        for stored in rows
+        for failure in stored.row.failures
     )
 
 
