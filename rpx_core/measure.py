@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from functools import partial
 from typing import Any
 
-from rpx_core.contracts import Metric, Output, Undefined, Unit
+from rpx_core.contracts import Frame, Metric, Output, Undefined, Unit
 from rpx_core.errors import MetricError, PluginError, kind_of
 from rpx_core.guard import Guard, guarded
 from rpx_core.isolation import call_plugin
@@ -31,6 +31,21 @@ class LabelledMetric:
     def unit(self) -> Unit:
         """What the metric measures at a time."""
         return Unit(self.metric.unit)
+
+    @property
+    def measures_blocks(self) -> bool:
+        """Whether the metric can measure several samples at once."""
+        return callable(getattr(self.metric, "measure_block", None))
+
+    def measure_block(self, frames: Sequence[Frame]) -> list[Any]:
+        """What the metric says of each of these samples, measured at once."""
+        states = list(self.metric.measure_block(frames))
+        if len(states) != len(frames):
+            raise MetricError(
+                f"metric {self.label}: measure_block() returned {len(states)} states for "
+                f"{len(frames)} samples"
+            )
+        return states
 
 
 def build_metric(part: Part) -> Metric:

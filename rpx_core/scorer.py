@@ -81,26 +81,20 @@ class SequenceScorer:
         return self._waiting == 0
 
     def add(self, sample: Sample, prediction: Any, source: Source) -> None:
-        """One validated prediction; measured at once unless alignment waits for the sequence."""
+        """One validated prediction; `advance` measures it."""
         slot = self._slots[sample.id]
         slot.frame = Frame(sample, sample.ground_truth, prediction)
         slot.source = source
         self._waiting -= 1
-        if not self._scoring.align_sequence:
-            self._advance()
 
     def fail(self, sample_id: str, failure: Failure) -> None:
         """One frame that will have no numbers."""
         self._slots[sample_id].failure = failure
         self._waiting -= 1
-        if not self._scoring.align_sequence:
-            self._advance()
 
     def close(self) -> tuple[list[Row], list[Mapping[str, bytes]]]:
         """All rows of the sequence, with the states to store beside each."""
-        if self._scoring.align_sequence:
-            self._align_together()
-            self._advance()
+        self.advance()
         if self._previous is not None:
             self._release(self._previous)
         rows: list[Row] = []
@@ -112,39 +106,74 @@ class SequenceScorer:
         pairs = [*self._pairs, *self._sequence_row()]
         return rows + [row for row, _ in pairs], states + [state for _, state in pairs]
 
-    def _advance(self) -> None:
-        """Score slots in order as far as they are known; frames leave memory behind it."""
-        while self._next < len(self._order):
-            slot = self._slots[self._order[self._next]]
-            if slot.frame is None and slot.failure is None:
-                return
-            if slot.failure is None:
-                self._score(slot)
-            self._pair(slot)
-            self._next += 1
+    def advance(self) -> None:
+        """Score, in order, what has been added; frames leave memory behind it.
 
-    def _score(self, slot: Slot) -> None:
-        frame = slot.frame
-        if frame is None:
+        To be called after each batch: what has gathered is measured together where a metric can.
+        An alignment over the sequence waits for the last frame.
+        """
+        if self._scoring.align_sequence and not self.is_complete:
             return
-        if not self._scoring.align_sequence:
-            self._align([slot])
+        known = self._known()
+        present = [slot for slot in known if slot.frame is not None and slot.failure is None]
+        if self._scoring.align_sequence:
+            self._align(present)
+        else:
+            for slot in present:
+                self._align([slot])
+        self._measure([slot for slot in present if slot.failure is None])
+        for slot in known:
+            self._leave(slot)
+
+    def _known(self) -> list[Slot]:
+        """The next slots that have a frame or a failure, up to the first that has neither."""
+        known: list[Slot] = []
+        for identifier in self._order[self._next :]:
+            slot = self._slots[identifier]
+            if slot.frame is None and slot.failure is None:
+                break
+            known.append(slot)
+        return known
+
+    def _leave(self, slot: Slot) -> None:
+        """Show a scored frame, and measure it with the one before."""
         if slot.failure is None and slot.frame is not None:
-            self._measure(slot)
             slot.scored = True
             self._keep(sample_row(slot), slot.frame)
             if self._next == len(self._order) // 2:
                 self._poster = slot.frame
+        self._pair(slot)
+        self._next += 1
 
-    def _measure(self, slot: Slot) -> None:
-        frame = slot.frame
+    def _measure(self, slots: Sequence[Slot]) -> None:
+        """Measure each of these frames with every metric of samples."""
         for metric in self._scoring.of_unit(Unit.SAMPLE):
-            if frame is None or frame.prediction is None:
-                slot.evidence.undefined(metric, "the alignment is undefined")
-            else:
-                slot.evidence.take(metric, _bind(metric.metric.measure, *frame))
+            aligned: list[tuple[Slot, Frame]] = []
+            for slot in slots:
+                if slot.frame is None or slot.frame.prediction is None:
+                    slot.evidence.undefined(metric, "the alignment is undefined")
+                else:
+                    aligned.append((slot, slot.frame))
+            measures = self._measures(metric, [frame for _, frame in aligned])
+            for (slot, _), measure in zip(aligned, measures, strict=True):
+                slot.evidence.take(metric, measure)
+
+    def _measures(
+        self, metric: LabelledMetric, frames: Sequence[Frame]
+    ) -> Sequence[Callable[[], Any]]:
+        """What measures each of these frames, together where the metric can.
+
+        A block that fails is measured one by one, so that a frame fails alone.
+        """
+        if len(frames) > 1 and metric.measures_blocks:
+            states = self._guard("measure", lambda: metric.measure_block(frames))
+            if not isinstance(states, Failure):
+                return [_bind(lambda state: state, state) for state in states]
+        return [_bind(metric.metric.measure, *frame) for frame in frames]
 
     def _align(self, slots: Sequence[Slot]) -> None:
+        if not slots:
+            return
         frames = [slot.frame for slot in slots if slot.frame is not None]
         method = self._scoring.align_method
         fitted = self._guard("align", lambda: fit(self._scoring.task, method, frames))
@@ -157,12 +186,6 @@ class SequenceScorer:
                 slot.facts, slot.note = result.facts, result.note
             prediction = None if result is None else result.prediction
             slot.frame = frame._replace(prediction=prediction)
-
-    def _align_together(self) -> None:
-        slots = [self._slots[identifier] for identifier in self._order]
-        present = [slot for slot in slots if slot.frame is not None and slot.failure is None]
-        if present:
-            self._align(present)
 
     def _pair(self, slot: Slot) -> None:
         previous, self._previous = self._previous, slot

@@ -160,11 +160,13 @@ class Worker:
         waiting = list(scorers)
         yield from self._close_complete(waiting)
         for start in range(0, len(items), max(size, 1)):
-            done = self._run_batch(items[start : start + max(size, 1)])
-            if not done:
+            batch = items[start : start + max(size, 1)]
+            if not self._run_batch(batch):
                 # The model's memory saw a failed batch: start the sequence again, one by one.
                 yield from self._run_group(works, single=True)
                 return
+            for scorer in dict.fromkeys(scorer for scorer, _ in batch):
+                scorer.advance()
             yield from self._close_complete(waiting)
 
     def _reset(self, items: list[_Item]) -> list[_Item]:

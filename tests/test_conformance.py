@@ -126,6 +126,14 @@ class OrderBound(Error):
         return {"error": float(state.values[0])}
 
 
+class BlockBound(Error):
+    """Says of each sample what is true of its block."""
+
+    def measure_block(self, frames: Sequence[Frame]) -> Any:
+        whole = sum(float(self.measure(*frame).error) for frame in frames)
+        return [Sums(1, whole) for _ in frames]
+
+
 def frames_of(error: float) -> list[list[Frame]]:
     return [
         [Frame(one, one.ground_truth.copy(), one.ground_truth + error * (1 + n))]
@@ -148,11 +156,21 @@ def test_a_metric_that_keeps_every_law_passes():
         (Remembering, "measured twice"),
         (Imperfect, "where the truth itself is the prediction"),
         (OrderBound, "depends on the order"),
+        (BlockBound, "measure_block"),
     ],
 )
 def test_a_metric_that_breaks_a_law_is_found(metric, words):
     with pytest.raises(Exception, match=words):
         check_metric(metric(), frames_of(0.5), perfect=frames_of(0))
+
+
+class InBlocks(Error):
+    def measure_block(self, frames: Sequence[Frame]) -> Any:
+        return [self.measure(*frame) for frame in frames]
+
+
+def test_blocks_that_say_what_single_samples_say_pass():
+    check_metric(InBlocks(), frames_of(0.5), perfect=frames_of(0))
 
 
 def test_a_best_that_the_truth_does_not_attain_may_be_declared():

@@ -72,6 +72,36 @@ def test_workers_and_batches_do_not_matter(bench: Bench, model: str, align: str)
     assert all_facts(bench, "b", model=model, align=align, execution=execution) == whole
 
 
+def numbers(bench: Bench, runs: str, metric: str, **layer: Any) -> list[dict[str, Any]]:
+    """The numbers of a run with one metric."""
+    report = bench.run(runs=runs, metrics={"error": metric}, **layer).report
+    return [number.model_dump(mode="json") for number in report.numbers]
+
+
+@pytest.mark.parametrize("align", ["none", "shift:sequence"])
+def test_samples_of_a_batch_are_measured_at_once_where_a_metric_can(
+    bench: Bench, align: str
+) -> None:
+    # Each sequence has five frames; this metric of blocks cannot measure one alone.
+    layer = {"model": "toy-noise", "align": align, "execution": {"batch_size": 5}}
+    blocks = numbers(bench, "b", "toy-blocks", **layer)
+    assert blocks == numbers(bench, "a", "toy-error", **layer)
+    assert {number["failed"] for number in blocks} == {0}
+
+
+@pytest.mark.parametrize("size", [4, 1000])
+def test_a_sample_that_breaks_a_block_fails_alone(bench: Bench, size: int) -> None:
+    single = numbers(bench, "a", "toy-block-breaker")
+    blocks = numbers(bench, "b", "toy-block-breaker", execution={"batch_size": size})
+    assert blocks == single
+    assert 0 < single[0]["failed"] < 45
+
+
+def test_a_block_without_an_answer_for_each_sample_is_not_used(bench: Bench) -> None:
+    short = numbers(bench, "b", "toy-short-block", execution={"batch_size": 5})
+    assert short == numbers(bench, "a", "toy-error")
+
+
 def test_one_worker_process_does_what_this_process_does(bench: Bench) -> None:
     execution = {"executor": "process"}
     assert all_facts(bench, "b", execution=execution) == all_facts(bench, "a")

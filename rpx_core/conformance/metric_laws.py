@@ -66,6 +66,8 @@ def check_metric(
         check_split(metric, states, cut, lambda output: SPLITTING)
     for frames in sequences:
         check_purity(metric, frames)
+        if callable(getattr(metric, "measure_block", None)):
+            check_block(metric, frames)
     check_perfect(metric, defined(call() for call in evidence_of(metric, perfect)))
 
 
@@ -145,6 +147,13 @@ def check_perfect(metric: Any, states: Sequence[Any], tolerance: float = PERFECT
                 f"{output.best:g}",
                 hint="declare what the truth reaches, or Output(attained=False) where nothing can",
             )
+
+
+def check_block(metric: Any, frames: Sequence[Frame]) -> None:
+    """`measure_block` says of each sample, to the bit, what `measure` says."""
+    single = [call() for call in evidence_of(metric, [frames])]
+    problem = difference(single, list(metric.measure_block(list(frames))))
+    require(problem is None, f"measure_block() disagrees with measure(): {problem}")
 
 
 def _numbers(metric: Any, state: Any) -> tuple[dict[str, float | None], tuple[str, ...]]:

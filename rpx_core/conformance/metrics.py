@@ -11,6 +11,7 @@ from rpx_core.conformance.compare import difference
 from rpx_core.conformance.laws import Check, ConformanceError, NotCheckedError, require
 from rpx_core.conformance.metric_laws import (
     SPLITTING,
+    check_block,
     check_contract,
     check_order,
     check_perfect,
@@ -37,6 +38,7 @@ def metric_checks(offer: Offer[MetricSpec], bench: Bench) -> Iterator[Check]:
     yield Check(subject, "measuring changes nothing", laws.check_purity)
     if not offer.spec.combines:
         yield Check(subject, "the truth as prediction is perfect", laws.check_perfect)
+        yield Check(subject, "measure_block equals measure, if there is one", laws.check_block)
 
 
 class OfferedMetric:
@@ -104,6 +106,12 @@ class OfferedMetric:
             frames = self._bench.recording(task).perfect_frames()
             states = defined(call() for call in evidence_of(self._metric, frames))
             check_perfect(self._metric, states)
+
+    def check_block(self) -> None:
+        """See check_block."""
+        if callable(getattr(self._metric, "measure_block", None)):
+            for sequences in self._baselines():
+                check_block(self._metric, [frame for frames in sequences for frame in frames])
 
     @property
     def _metric(self) -> Any:

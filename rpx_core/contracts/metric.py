@@ -103,7 +103,12 @@ class Metric(Protocol):
 
 
 class SampleMetric(Metric, Protocol):
-    """Measures one sample."""
+    """Measures one sample.
+
+    Where present, `measure_block(frames) -> Sequence[State | Undefined | None]` measures the
+    samples of a batch at once, for speed. What it says of each is to the bit what `measure` says,
+    so a number cannot depend on the size of batches.
+    """
 
     def measure(self, sample: Sample, truth: Any, prediction: Any) -> Any | None:
         """Evidence of one sample, or None where it is undefined."""

@@ -190,6 +190,8 @@ class _Passage:
         predictions = predict_checked(self.model, blind)
         for (scorer, sample), prediction in zip(batch, predictions, strict=True):
             self.scoring.add(scorer, sample, prediction)
+        for scorer in dict.fromkeys(scorer for scorer, _ in batch):
+            scorer.advance()
         self.watch.advance(len(batch))
         batch.clear()
 

@@ -187,6 +187,35 @@ class Picky(Error):
         return super().measure(sample, truth, prediction)
 
 
+class BlockBreaker(Error):
+    """Has a sample that breaks its block, and alone only itself."""
+
+    def measure(self, sample, truth, prediction):
+        if truth == 3:
+            raise ZeroDivisionError("no such thing")
+        return super().measure(sample, truth, prediction)
+
+    def measure_block(self, frames):
+        return [self.measure(*frame) for frame in frames]
+
+
+class ShortBlock(Error):
+    """Forgets the last sample of each block."""
+
+    def measure_block(self, frames):
+        return [self.measure(*frame) for frame in frames[:-1]]
+
+
+class OnlyBlocks(Error):
+    """Cannot measure one sample: whatever has numbers was measured in a block."""
+
+    def measure(self, sample, truth, prediction):
+        raise ZeroDivisionError("alone")
+
+    def measure_block(self, frames):
+        return [Error.measure(self, *frame) for frame in frames]
+
+
 class Unbuilt(Error):
     def __init__(self):
         raise LookupError("no such constant")
