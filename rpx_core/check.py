@@ -16,6 +16,7 @@ from rpx_core.guard import guarded
 from rpx_core.host import Host
 from rpx_core.manifest import Manifest
 from rpx_core.parts import resolve_part
+from rpx_core.progress import Progress, Silent
 from rpx_core.report import Failure
 
 
@@ -40,7 +41,11 @@ class Checked:
 
 
 def check_dataset(
-    host: Host, data: Data, task: str | None, options: Mapping[str, Any] | None = None
+    host: Host,
+    data: Data,
+    task: str | None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
 ) -> Checked:
     """Read every sample of a dataset as each installed task that it serves reads it.
 
@@ -59,10 +64,13 @@ def check_dataset(
         raise ConfigError("options are those of one task", hint="say which one with --task")
     problems: list[str] = list(manifest.warnings)
     samples: set[str] = set()
+    progress = progress or Silent()
+    progress.begin(len(manifest.entries) * len(wanted), 0)
     for name in wanted:
         part = resolve_part(host.find("task", name), options or {}, field_name="options")
         for identifier, problem in _problems(manifest, part.build(), name):
             samples.add(identifier)
+            progress.advance(1)
             if problem is not None:
                 problems.append(problem)
     return Checked(len(samples), tuple(problems), tuple(wanted), describe_depth(manifest))

@@ -12,11 +12,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from rpx_core.documents import read_json
-from rpx_core.errors import ConfigError, DownloadError, RPXError
+from rpx_core.checkpoint_files import CONFIG_FILE, read_config
+from rpx_core.errors import ConfigError, DownloadError
 from rpx_core.files import expand_home
 
-CONFIG_FILE = "config.json"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT_S = 10.0
@@ -71,6 +70,10 @@ class CheckpointOptions(BaseModel):
             return self.checkpoint.name
         return f"{self.checkpoint}@{(self.revision or 'main')[:12]}"
 
+    def located(self) -> str:
+        """Where it is, as errors say it: the whole path of the folder, or the same repository."""
+        return str(self.checkpoint) if isinstance(self.checkpoint, Path) else self.described()
+
 
 def resolve_commit(repository: str, revision: str | None) -> str:
     """The commit that a revision of a model repository stands for, from the hub or its cache.
@@ -108,23 +111,19 @@ def resolve_commit(repository: str, revision: str | None) -> str:
 
 
 def local_config(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The `config.json` of a checkpoint, from its folder or the hub's cache; None if not there.
+    """The `config.json` of a checkpoint, from its folder or the hub's cache; None if not cached.
 
-    `options` are as the user gave them. Nothing is downloaded.
+    `options` are as the user gave them. Nothing is downloaded. Raises ModelError for a folder
+    without one, and for one that is broken.
     """
     checkpoint = options.get("checkpoint")
     if not isinstance(checkpoint, str | Path) or not checkpoint:
         return None
-    path: Path | None = expand_home(checkpoint) / CONFIG_FILE
-    if path is not None and not path.parent.is_dir():
-        path = _cached_config(str(checkpoint), options.get("revision"))
-    if path is None or not path.is_file():
-        return None
-    try:
-        config = read_json(path.read_bytes(), source=str(path))
-    except (OSError, RPXError):
-        return None
-    return config if isinstance(config, dict) else None
+    folder = expand_home(checkpoint)
+    if folder.is_dir():
+        return read_config(folder)
+    path = _cached_config(str(checkpoint), options.get("revision"))
+    return read_config(path.parent) if path is not None and path.is_file() else None
 
 
 def architectures(options: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ from rpx_core.aggregate import SLICE_KEYS
 from rpx_core.config import RunConfig
 from rpx_core.contracts import Metric, Runtime, Task
 from rpx_core.datasets import cache_directory, open_dataset, select
-from rpx_core.errors import ConfigError, PluginError
+from rpx_core.errors import ConfigError, PluginError, count_of, first_few
 from rpx_core.files import Files
 from rpx_core.host import Host
 from rpx_core.identity import digest, run_inputs, run_name
@@ -261,14 +261,22 @@ def _check_assets(
 
 
 def _extra_files(model: ModelPart, task: Task[Any, Any], selection: _Selection) -> list[str]:
-    """Prediction files that belong to no sample of the data: most often a misspelt id."""
+    """A warning of prediction files that belong to no sample: most often of a misspelt id."""
     if model.kind != "files" or model.reference is None:
         return []
     # A split or a limit leaves files over that are in order.
     ids = {*selection.everything, *(entry.id for entry in selection.manifest.entries)}
     stems = {stem for i in ids for stem in (i, file_stem(i))}
     present = PredictionFolder(Path(model.reference), task).present(task)
-    return sorted(name for stem, name in present.items() if stem not in stems)
+    extra = sorted((n for stem, n in present.items() if stem not in stems), key=natural_key)
+    if not extra:
+        return []
+    verb = "belongs" if len(extra) == 1 else "belong"
+    expected = f"{file_stem(min(ids, key=natural_key))}{task.suffix}"
+    return [
+        f"{count_of(len(extra), 'prediction file')} {verb} to no sample: {first_few(extra, 3)}; "
+        f"a file is named by the id of its sample, such as {expected}"
+    ]
 
 
 def _warnings(config: RunConfig, resolved: Resolved, selection: _Selection) -> tuple[str, ...]:
@@ -277,8 +285,7 @@ def _warnings(config: RunConfig, resolved: Resolved, selection: _Selection) -> t
     departures = protocol.departures(config) if protocol else ()
     if protocol is not None and departures:
         warnings.append(f"departs from protocol {protocol.name} in {', '.join(departures)}")
-    extra = _extra_files(resolved.model, resolved.task, selection)
-    warnings += [f"prediction file {name} belongs to no sample" for name in extra]
+    warnings += _extra_files(resolved.model, resolved.task, selection)
     parts = [resolved.task_part, *resolved.metric_parts.values(), resolved.model.part]
     for part in parts:
         warnings += [

@@ -14,7 +14,7 @@ from rpx_core.records import natural_key
 
 
 def warn_of_strangers(plan: Plan) -> Plan:
-    """The plan, with a warning for each file of many samples that speaks of others than the data's.
+    """The plan, with a warning of files of many samples that speak of others than the data's.
 
     Raises ConfigError where such files speak of none that the data has: every sample would pass
     for one without predictions.
@@ -30,13 +30,16 @@ def warn_of_strangers(plan: Plan) -> Plan:
     records = chain.from_iterable(map(plan.manifest.records, plan.manifest.sequences().values()))
     known = {owner for record in records if (owner := task.shared.owner(record)) is not None}
     _check_any_known(spoken, known, plan)
-    warnings = [
-        f"prediction file {name} has predictions that belong to no sample: "
-        f"{first_few(sorted(owners - known, key=natural_key))}"
-        for name, owners in spoken.items()
-        if owners - known
-    ]
-    record = plan.record.model_copy(update={"warnings": (*plan.record.warnings, *warnings)})
+    strange = [name for name, owners in spoken.items() if owners - known]
+    if not strange:
+        return plan
+    unknown = sorted(set().union(*spoken.values()) - known, key=natural_key)
+    files = "prediction file {} has" if len(strange) == 1 else "prediction files {} have"
+    warning = (
+        f"{files.format(first_few(strange, 3))} predictions that belong to no sample: "
+        f"{first_few(unknown, 3)}"
+    )
+    record = plan.record.model_copy(update={"warnings": (*plan.record.warnings, warning)})
     return replace(plan, record=record)
 
 

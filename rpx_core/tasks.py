@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rpx_core.checkpoints import architectures
 from rpx_core.config import Data, Named, RunConfig
 from rpx_core.datasets import find_dataset, is_manifest_path, open_dataset
-from rpx_core.errors import ConfigError
+from rpx_core.errors import ConfigError, first_few
 from rpx_core.host import Host
 from rpx_core.models import is_reference, tasks_of_model
 from rpx_core.names import is_same_task
@@ -61,11 +62,18 @@ def _only_for_model(
     common = [full for full in fitting if any(is_same_task(full, name) for name in does)]
     if not common:
         raise ConfigError(
-            f"model {model.name} does {', '.join(sorted(does)) or 'no task that is installed'}; "
-            f"the data serves {', '.join(served)}",
+            f"model {model.name} does {', '.join(sorted(does)) or 'no task that is installed'}"
+            f"{_made_for(host, model)}; the data serves {', '.join(served)}",
             hint="`rpx list models` and `rpx list datasets` show what fits",
         )
     return _only(common, model.name, unknown)
+
+
+def _made_for(host: Host, model: Named) -> str:
+    """What a checkpoint says that it is made for."""
+    _, text = split_shorthand(host, "model", model.name)
+    named = architectures({"checkpoint": text, **model.options})
+    return f": its config.json names {first_few(named, 3)}" if named else ""
 
 
 def _only(tasks: Sequence[str], model: str, unknown: Sequence[str] | None) -> str:

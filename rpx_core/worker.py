@@ -143,7 +143,8 @@ class Worker:
                 raise
             raise ModelError(
                 f"model {self._job.model.name} cannot be set up: "
-                f"{type(error).__name__}: {error_text(error)}"
+                f"{type(error).__name__}: {error_text(error)}",
+                hint="RPX_DEBUG=1 shows where this comes from",
             ) from error
 
     def _run_group(self, works: Sequence[Work], *, single: bool = False) -> Iterator[Block]:

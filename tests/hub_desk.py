@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +65,18 @@ def packed_files(members: Mapping[str, bytes] | None = None) -> dict[str, bytes]
 
 def manifest_of(samples: list[dict[str, Any]]) -> bytes:
     return json.dumps({"task": "monocular_depth", "samples": samples}).encode()
+
+
+def start_download() -> subprocess.Popen[str]:
+    """A download of the depth of the hard split, in a process of its own."""
+    arguments = ("data", "download", "--task", "monocular_depth", "--split", "hard", "--json")
+    return subprocess.Popen(
+        [sys.executable, "-m", "rpx_core.cli", *arguments, "--repo", REPO],
+        env={**os.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 @dataclass

@@ -20,7 +20,8 @@ _LARGE = (".tar", ".png", ".webp", ".npz", ".npy", ".bin")
 class Fault:
     """One answer that goes wrong: an error status, a body cut off, or bytes flipped in it.
 
-    A body that stalls keeps its connection open where it is cut off, until the hub ends.
+    A body that stalls keeps its connection open where it is cut off, until the hub ends; an answer
+    that is silent does so before its first byte. What comes `after` waits for that event.
     """
 
     status: int = 200
@@ -28,6 +29,8 @@ class Fault:
     cut_at: int | None = None
     corrupt: bool = False
     stalls: bool = False
+    silent: bool = False
+    after: threading.Event | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -195,7 +198,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not queue:
             return False
         fault = queue.popleft()
-        if fault.status >= 400:
+        if fault.after is not None:
+            fault.after.wait()
+        if fault.silent:
+            self.close_connection = True
+            self._stall()
+        elif fault.status >= 400:
             self._error(fault.status, fault.code, fault.headers)
         elif fault.corrupt:
             self._send(200, bytes(255 - byte for byte in content), {})
@@ -204,9 +212,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             if fault.stalls:
                 self.wfile.flush()
-                self.hub.stalled.set()
-                self.hub.ended.wait()
+                self._stall()
         return True
+
+    def _stall(self) -> None:
+        self.hub.stalled.set()
+        self.hub.ended.wait()
 
     def _json(self, value: object, headers: Mapping[str, str] = {}) -> None:  # read
         self._send(200, json.dumps(value).encode(), {"Content-Type": "application/json", **headers})

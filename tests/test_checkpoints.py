@@ -179,12 +179,6 @@ def test_nothing_is_known_of_what_is_not_here(options: dict[str, Any]) -> None:
     assert architectures(options) is None
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{"])
-def test_a_broken_configuration_says_nothing(tmp_path: Path, content: str) -> None:
-    (tmp_path / "config.json").write_text(content)
-    assert local_config({"checkpoint": str(tmp_path)}) is None
-
-
 def test_weights_that_changed_since_the_plan_are_noticed(tmp_path: Path) -> None:
     folder = weights(tmp_path / "net")
     part = resolve(checkpoint=str(folder))

@@ -239,7 +239,30 @@ def test_predictions_that_are_missing_or_left_over_are_each_named(here: Here) ->
         ("scene1_clean_1", "predict"),
     }
     assert all("no prediction file" in f["failure"]["message"] for f in report["failures"])
-    assert report["warnings"] == ["prediction file scene1_claen_1.json belongs to no sample"]
+    assert report["warnings"] == [
+        "1 prediction file belongs to no sample: scene1_claen_1.json; a file is named by the id of "
+        "its sample, such as scene0_clean_0.json"
+    ]
+
+
+def test_many_predictions_that_are_missing_or_left_over_are_told_together(here: Here) -> None:
+    assert here.rpx("--save-predictions").returncode == 0
+    saved = here.run_directory() / "predictions"
+    for path in saved.glob("scene1_*.json"):
+        path.rename(saved / path.name.replace("scene1", "scene9"))
+    arguments = ("--task", "toy_level", "--predictions", str(saved))
+    ran = here.rpx(*arguments, verb="score", runs="scored")
+    assert ran.returncode == 3
+    (failed,) = [line for line in ran.stdout.splitlines() if line.startswith("failed")]
+    assert failed.startswith(
+        "failed 15 samples: scene1_clean_0, scene1_clean_1, scene1_clean_2 and 12 more (predict"
+    )
+    assert "(expected scene1_clean_0.json" in failed
+    (warning,) = here.report("scored")["warnings"]
+    assert warning.startswith(
+        "15 prediction files belong to no sample: scene9_clean_0.json, scene9_clean_1.json, "
+        "scene9_clean_2.json and 12 more; a file is named by the id of its sample"
+    )
 
 
 def test_a_limit_or_split_leaves_no_prediction_over(here: Here) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from rpx_core.failures import group_failures
+from rpx_core.predictions import file_stem
+from rpx_core.report import FailedSample, Failure
 from tests.toys.bench import Bench, facts, failures, in_scene, value
 from tests.toys.lab import toy_samples
 
@@ -296,6 +298,26 @@ def test_failures_that_differ_in_their_sample_alone_are_of_one_kind(bench: Bench
     report = bench.run(**model(raises=raises)).report
     (kind,) = group_failures(report.failures)
     assert kind.ids == tuple(raises)
+
+
+@pytest.mark.parametrize("ids", [("a", "b"), ("1", "10"), ("hall/1", "hall/2"), ("s 1", "s%1")])
+def test_samples_are_named_in_texts_by_their_ids_or_their_files(ids: tuple[str, str]) -> None:
+    failed = [
+        FailedSample(
+            id=one,
+            sequence="hall",
+            failure=Failure(
+                stage="predict",
+                error="ModelError",
+                message=f"sample {one}: no prediction file in /data/all",
+                hint=f"expected {file_stem(one)}.png or {file_stem(one)}.npz",
+            ),
+        )
+        for one in ids
+    ]
+    (kind,) = group_failures(failed)
+    assert kind.ids == ids
+    assert kind.failure.hint == failed[0].failure.hint
 
 
 def test_a_number_without_any_value_is_warned_of(bench: Bench) -> None:

@@ -80,6 +80,7 @@ MALICIOUS = {
     ),
     "dotted": (tar_with(named("./rgb/./00000.webp")), "are the same file on some systems"),
     "file and folder": (tar_with(named("rgb/00000.webp/a")), "is a file and a folder"),
+    "our own list": (tar_with(named("rgb/.members.json")), "the name of our own list"),
     "cut off": (tar_with(cut=520), "is no sound tar"),
     "no tar": (b"not a tar at all" * 100, "is no sound tar"),
     "empty file": (b"", "is no sound tar"),

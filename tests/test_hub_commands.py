@@ -150,6 +150,74 @@ def test_data_download_writes_a_manifest_of_what_it_fetched(
     assert (checked.samples, checked.problems) == (9, ())
 
 
+BROKEN = {
+    "no image": ("file", b"not a picture"),
+    "unknown key": ("manifest", {"phase": [1]}),
+    "same id": ("manifest", {"id": None}),
+    "no depth": ("manifest", {"depth": None}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_the_check_refuses_is_refused_by_the_download_alike(
+    hub: LocalHub, drawn: tuple[Path, Records], tmp_path: Path, name: str
+) -> None:
+    kind, change = BROKEN[name]
+    files = early_layout(*drawn)
+    path = "manifests/monocular_depth/hard.json"
+    document = json.loads(files[path])
+    first, second = document["samples"][:2]
+    if kind == "file":
+        files[first["depth"]] = change
+    else:
+        first |= {key: second["id"] if key == "id" else value for key, value in change.items()}
+        files[path] = json.dumps(document).encode()
+    hub.push(EARLY, files)
+    arguments = ("--task", "monocular_depth", "--repo", EARLY, "--split", "hard")
+    told = run_rpx(tmp_path, "data", "download", *arguments, expect=2)
+    checked = run_rpx(
+        tmp_path,
+        "data",
+        "check",
+        f"hub:{EARLY}",
+        "--task",
+        "monocular_depth",
+        "--set",
+        'data.split="hard"',
+        expect=2,
+    )
+    if "error" in told:
+        assert told["error"] == checked["error"]
+        assert not list((tmp_path / "cache").rglob("monocular_depth-hard.json"))
+    else:
+        assert told["problems"] == checked["problems"]
+        assert told["problems"]
+    hub.push(EARLY, early_layout(*drawn))
+    assert run_rpx(tmp_path, "data", "download", *arguments)["problems"] == []
+
+
+def test_a_download_with_problems_names_them_and_proposes_no_run(
+    hub: LocalHub, drawn: tuple[Path, Records]
+) -> None:
+    files = early_layout(*drawn)
+    path = json.loads(files["manifests/monocular_depth/hard.json"])["samples"][0]["depth"]
+    hub.push(EARLY, files | {path: b"not a picture"})
+    arguments = f"'--task', 'monocular_depth', '--repo', {EARLY!r}, '--split', 'hard'"
+    shown = fresh(f"from rpx_core.cli import main; main(['data', 'download', {arguments}])")
+    assert path in shown
+    assert "1 problem" in shown
+    assert "next:" not in shown
+
+
+def test_a_repository_file_never_gives_way_to_the_manifest_of_a_download(
+    hub: LocalHub, drawn: tuple[Path, Records], tmp_path: Path
+) -> None:
+    hub.push(EARLY, early_layout(*drawn) | {"monocular_depth-hard.json": b"[]"})
+    arguments = ("--task", "monocular_depth", "--repo", EARLY, "--split", "hard")
+    told = run_rpx(tmp_path, "data", "download", *arguments, expect=2)
+    assert "monocular_depth-hard.json is where the manifest" in told["error"]["message"]
+
+
 def test_a_file_that_is_damaged_in_the_cache_is_found_out_when_it_is_read(
     stocked: LocalHub,
 ) -> None:

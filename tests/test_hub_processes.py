@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.hub_desk import REPO, Desk, packed_files, plain_files
+from tests.hub_desk import REPO, Desk, packed_files, plain_files, start_download
 from tests.hub_sets import make_tar
 from tests.local_hub import Fault, LocalHub
 
@@ -25,21 +22,9 @@ def desk(hub: LocalHub, tmp_path: Path) -> Desk:
     return Desk(hub, tmp_path / "cache")
 
 
-def start() -> subprocess.Popen[str]:
-    """A download of the depth of the hard split, in a process of its own."""
-    arguments = ("data", "download", "--task", "monocular_depth", "--split", "hard", "--json")
-    return subprocess.Popen(
-        [sys.executable, "-m", "rpx_core.cli", *arguments, "--repo", REPO],
-        env={**os.environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def test_two_processes_at_once_fetch_everything_once(desk: Desk) -> None:
     desk.hub.push(REPO, plain_files(20))
-    processes = [start(), start()]
+    processes = [start_download(), start_download()]
     first, second = [process.communicate(timeout=60) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], (first, second)
     assert json.loads(first[0]) == json.loads(second[0])
@@ -59,7 +44,7 @@ def test_a_killed_download_shows_nothing_and_is_continued(desk: Desk, layout: st
         files = plain_files() | {path: b"0" * BIG}
     desk.hub.push(REPO, files)
     desk.hub.fail(path, Fault(cut_at=BIG // 2, stalls=True))
-    process = start()
+    process = start_download()
     assert desk.hub.stalled.wait(60)
     part_size(desk, at_least=BIG // 4)
     process.kill()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rpx_core.cli.names import complete
 from rpx_core.cli.output import State, common_options, print_json
-from rpx_core.errors import ConfigError, ExitCode
+from rpx_core.errors import ConfigError, ExitCode, count_of
+
+if TYPE_CHECKING:
+    from rpx_core.hub.resolved import Written
 
 MAX_PROBLEMS = 50
 
@@ -66,28 +70,51 @@ verified, used again by other tasks and splits, and an interrupted download goes
 @click.option("--max-workers", type=click.IntRange(1, 64), default=8, show_default=True)
 @click.option("--set", "settings", multiple=True, metavar="A=VALUE", help="Options of `hub`.")
 @common_options
-def download(*, state: State, task: str, split: str | None, **flags: Any) -> None:
-    """Fetch what a task and split need, and nothing else; print the manifest to run on."""
+def download(*, state: State, task: str, split: str | None, **flags: Any) -> int:
+    """Fetch what a task and split need, and nothing else; print the manifest to run on.
+
+    Every sample is read once, as `rpx data check` does. Exit code 2 when anything is wrong.
+    """
+    from rpx_core.check import check_dataset
+    from rpx_core.cli.progress import progress_bar
     from rpx_core.cli.settings import flags_layer
+    from rpx_core.config import Data
     from rpx_core.hub.resolved import write_manifest
 
     chosen = {name: value for name, value in flags.items() if name != "settings" and value}
     options = chosen | flags_layer({"settings": flags["settings"]})
-    written = write_manifest(task, split, options, state.discover())
+    host = state.discover()
+    written = write_manifest(task, split, options, host)
+    data = Data(name=str(written.path))
+    with progress_bar(state, "checking") as progress:
+        problems = check_dataset(host, data, task, progress=progress).problems
     if state.as_json:
-        print_json(written.document())
-        return
-    console = state.console()
-    for warning in written.fetched.warnings:
-        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        print_json({**written.document(), "problems": list(problems)})
+    elif not state.quiet:
+        for warning in written.fetched.warnings:
+            click.echo(f"warning: {warning}")
+        _print_problems(problems)
+        click.echo(_describe(written))
+        click.echo(
+            f"\n{count_of(len(problems), 'problem')}"
+            if problems
+            else f"\nnext: rpx run --task {task} --data {written.path}"
+        )
+    return ExitCode.USAGE if problems else ExitCode.OK
+
+
+def _describe(written: Written) -> str:
     count, total = len(written.fetched.samples), written.fetched.of_samples
-    console.print(
-        f"{count} of {total} samples of {written.origin.repo_id} at {written.fetched.commit[:12]}\n"
-        f"{written.path}\n\n"
-        f"next: rpx run --task {task} --data {written.path}",
-        markup=False,
-        soft_wrap=True,
-    )
+    commit = written.fetched.commit[:12]
+    return f"{count} of {total} samples of {written.origin.repo_id} at {commit}\n{written.path}"
+
+
+def _print_problems(problems: Sequence[str]) -> None:
+    for problem in problems[:MAX_PROBLEMS]:
+        click.echo(problem)
+    hidden = len(problems) - MAX_PROBLEMS
+    if hidden > 0:
+        click.echo(f"and {hidden} more")
 
 
 @data.command(
@@ -163,6 +190,7 @@ def check(
     when anything is wrong.
     """
     from rpx_core.check import check_dataset
+    from rpx_core.cli.progress import progress_bar
     from rpx_core.cli.settings import flags_layer
     from rpx_core.config import build_config, set_field
 
@@ -170,15 +198,12 @@ def check(
     if root is not None:
         set_field(layer, "data.options.root", str(root))
     config = build_config(layer, source="command line")
-    checked = check_dataset(state.discover(), config.data, task, config.options)
+    with progress_bar(state, "checking") as progress:
+        checked = check_dataset(state.discover(), config.data, task, config.options, progress)
     if state.as_json:
         print_json(checked.document())
     elif not state.quiet:
-        for problem in checked.problems[:MAX_PROBLEMS]:
-            click.echo(problem)
-        hidden = len(checked.problems) - MAX_PROBLEMS
-        if hidden > 0:
-            click.echo(f"and {hidden} more")
+        _print_problems(checked.problems)
         for line in checked.depth:
             click.echo(line)
         click.echo(f"{checked.samples} samples read, {len(checked.problems)} problems")

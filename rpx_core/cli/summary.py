@@ -13,7 +13,7 @@ from rpx_core.cli.tables import (
     tabulate_scores,
     tabulate_slices,
 )
-from rpx_core.errors import ExitCode
+from rpx_core.errors import ExitCode, count_of, first_few
 from rpx_core.failures import group_failures
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def _print_numbers(console: Console, report: Report) -> None:
 def _print_failures(console: Console, report: Report) -> None:
     kinds = group_failures(report.failures)
     for kind in kinds[:MAX_FAILURES]:
-        more = f" and {len(kind.ids) - 1} more" if len(kind.ids) > 1 else ""
+        count = f"{count_of(len(kind.ids), 'sample')}: " if len(kind.ids) > 1 else ""
         console.print(
-            f"[red]failed[/] {plain(kind.ids[0])}{more} ({kind.failure.stage}, "
+            f"[red]failed[/] {count}{plain(first_few(kind.ids, 3))} ({kind.failure.stage}, "
             f"{plain(kind.failure.error)}): {plain(' '.join(kind.failure.text.split()))}",
             soft_wrap=True,
         )

@@ -8,7 +8,7 @@ import re
 import shutil
 import tarfile
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,11 +73,13 @@ class Unpacking:
     """An archive to unpack: what errors call it, its own digest, and digests of its members.
 
     `declared` are by name in the archive; a member that differs is refused, as is the archive.
+    `check` is called again and again, and ends the work by what it raises.
     """
 
     source: str
     sha256: str
     declared: Mapping[str, str]
+    check: Callable[[], None] = lambda: None
 
 
 def unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
@@ -116,7 +118,7 @@ def read_members(folder: Path) -> Members | None:
 def _unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
     # Plain tars only: what a compressed one unfolds to is not bounded by its size.
     with tarfile.open(archive, "r:") as tar:
-        names = _check_members(tar, unpacking.source)
+        names = _check_members(tar, unpacking)
         shared = _shared_folder(names)
         rows = []
         for member, name in names.items():
@@ -124,7 +126,7 @@ def _unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
             stream = tar.extractfile(member)
             if stream is None:
                 raise tarfile.TarError(f"{name} has no content")
-            digest = _write(stream, folder / target, member.size)
+            digest = _write(stream, folder / target, member.size, unpacking.check)
             if unpacking.declared.get(name, digest) != digest:
                 raise ManifestError(
                     f"{unpacking.source}: {name} differs from its checksum in file_checksums.json",
@@ -136,12 +138,14 @@ def _unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
     (folder / MEMBERS).write_bytes(to_json(document))
 
 
-def _check_members(tar: tarfile.TarFile, source: str) -> dict[tarfile.TarInfo, str]:
+def _check_members(tar: tarfile.TarFile, unpacking: Unpacking) -> dict[tarfile.TarInfo, str]:
     """The files of an archive with their names, all looked at before anything is written."""
+    source = unpacking.source
     names: dict[tarfile.TarInfo, str] = {}
     taken: dict[str, str] = {}
     folders: set[str] = set()
     for count, member in enumerate(tar):
+        unpacking.check()
         problem = _problem(member) if count < _MOST_MEMBERS else "is one too many"
         if problem:
             raise ManifestError(f"{source}: {quote(member.name)} {problem}: refused", hint=_HINT)
@@ -176,6 +180,7 @@ def _problem(member: tarfile.TarInfo) -> str | None:
         "has no name": not named and not member.isdir(),
         "is a name that not every system can hold": not member.name.isprintable()
         or any(_FORBIDDEN.search(part) for part in named),
+        f"has the name of our own list, {MEMBERS}": MEMBERS in named,
         "is too long a name": len(parts) > _DEEPEST
         or any(len(part.encode(errors="replace")) > _LONGEST_PART for part in parts),
         "is a link": member.issym() or member.islnk(),
@@ -200,11 +205,12 @@ def _shared_folder(names: Mapping[tarfile.TarInfo, str]) -> PurePosixPath:
     return PurePosixPath(os.path.commonpath(folders)) if folders else PurePosixPath()
 
 
-def _write(stream: IO[bytes], target: Path, size: int) -> str:
+def _write(stream: IO[bytes], target: Path, size: int, check: Callable[[], None]) -> str:
     target.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
     with target.open("xb") as out:
         for chunk in _chunks(stream):
+            check()
             digest.update(chunk)
             out.write(chunk)
     if target.stat().st_size != size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from rpx_core.hub.failures import Patience, is_passing, refused, unreachable
 from rpx_core.hub.incoming import Advance, Incoming
 from rpx_core.hub.listing import HubFile, Listing, build_listing, read_tree
 from rpx_core.hub.origin import Origin, endpoint, is_commit, shown_endpoint
-from rpx_core.hub.transport import Response, UnreachableError, get
+from rpx_core.hub.transport import Response, UnreachableError, Wait, get
 
 _ANSWER_LIMIT = 64 * 2**20
 _PAGES = 10_000
@@ -27,10 +28,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Client:
-    """The hub, for one repository. Every failure is a DownloadError with the next step."""
+    """The hub, for one repository. Every failure is a DownloadError with the next step.
+
+    `wait` is entered while the network, or the time for another try, is waited for.
+    """
 
     origin: Origin
     patience: Patience = field(default_factory=Patience)
+    wait: Wait = nullcontext
 
     def resolve(self) -> str:
         """The commit that the revision is now."""
@@ -111,7 +116,7 @@ class Client:
         while True:
             headers: Mapping[str, str] = {}
             try:
-                with get(url, incoming.headers if incoming else {}) as answer:
+                with get(url, incoming.headers if incoming else {}, self.wait) as answer:
                     if answer.status in (200, 206):
                         return use(answer)
                     headers = answer.headers
@@ -123,7 +128,8 @@ class Client:
             failed = 1 if incoming and incoming.grew() else failed + 1
             if failed >= self.patience.attempts:
                 raise problem
-            self.patience.wait(failed, headers)
+            with self.wait():
+                self.patience.wait(failed, headers)
 
     def _api(self, path: str) -> str:
         return f"{endpoint()}/api/datasets/{self.origin.repo_id}/{path}"

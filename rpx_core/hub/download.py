@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from threading import Event, Lock
+from queue import SimpleQueue
+from threading import Lock, Thread
 
-from rpx_core.errors import DownloadError, first_few
+from rpx_core.errors import DownloadError, RPXError, first_few
 from rpx_core.hub.adoption import adopt_all
 from rpx_core.hub.archives import Unpacking, unpack
+from rpx_core.hub.cancellation import Cancellation
 from rpx_core.hub.client import Client
-from rpx_core.hub.listing import HubFile
+from rpx_core.hub.conflicts import refuse_conflicts
+from rpx_core.hub.listing import HubFile, Listing
 from rpx_core.hub.lock import hold
 from rpx_core.hub.origin import is_offline
 from rpx_core.hub.store import ARCHIVE, Snapshot, Store, storing
@@ -57,13 +59,15 @@ class Downloader:
     client: Client
     store: Store
     snapshot: Snapshot
+    listing: Listing
     watch: Watch
     max_workers: int = 8
 
     def ensure(self, files: Iterable[HubFile], declared: Declared | None = None) -> None:
         """Have all these files, or raise DownloadError: never some of them.
 
-        Without network, the error lists what is missing.
+        Without network, the error lists what is missing. Raises ManifestError, before anything is
+        fetched, where files of the commit claim the same place.
         """
         wanted = sorted(set(files), key=lambda file: file.path)
         missing = self._missing(wanted)
@@ -71,6 +75,7 @@ class Downloader:
             return
         if is_offline():
             raise self._incomplete(missing, len(wanted))
+        refuse_conflicts(missing, self.listing, source=str(self.client.origin))
         waiting = ExitStack()
         lock = hold(self.store.lock, lambda text: self._show(text, waiting))
         with storing(self.store), waiting, lock:
@@ -122,52 +127,71 @@ class Downloader:
         )
 
 
-class _StoppedError(Exception):
-    """Another worker has failed, or the user has stopped the command."""
-
-
 class _Crew:
     """Workers that fetch one file after the other until one of them fails."""
 
     def __init__(self, downloader: Downloader, declared: Declared, progress: Progress) -> None:
+        self._cancellation = Cancellation()
+        self._client = replace(downloader.client, wait=self._cancellation.wait)
         self._downloader = downloader
         self._declared = declared
         self._progress = progress
-        self._stop = Event()
         self._counting = Lock()
 
     def fetch(self, files: Sequence[HubFile]) -> None:
-        """Fetch all; raises what the first worker that failed has raised."""
-        with ThreadPoolExecutor(self._downloader.max_workers) as pool:
-            futures = [pool.submit(self._fetch, file) for file in files]
-            try:
-                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            finally:
-                self._stop.set()
-                pool.shutdown(cancel_futures=True)
-        errors = [error for future in done if (error := future.exception()) is not None]
-        for error in errors:
-            if not isinstance(error, _StoppedError):
-                raise error
+        """Fetch all; raises what the first worker that failed has raised.
+
+        After an error or Ctrl-C no worker touches the cache any more, and none is waited for that
+        itself waits for the network.
+        """
+        todo: SimpleQueue[HubFile | None] = SimpleQueue()
+        ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        workers = min(self._downloader.max_workers, len(files))
+        for item in (*files, *[None] * workers):
+            todo.put(item)
+        try:
+            for _ in range(workers):
+                # Daemons: the end of a command does not wait for them either.
+                Thread(target=self._work, args=(todo, ended), daemon=True).start()
+            for _ in range(workers):
+                error = ended.get()
+                if error is not None:
+                    raise error
+        finally:
+            self._cancellation.cancel()
+
+    def _work(
+        self, todo: SimpleQueue[HubFile | None], ended: SimpleQueue[BaseException | None]
+    ) -> None:
+        error: BaseException | None = None
+        try:
+            with self._cancellation.work():
+                while (file := todo.get()) is not None:
+                    self._fetch(file)
+        except BaseException as raised:  # Raised again where the workers are waited for.
+            error = raised
+        ended.put(error)
 
     def _fetch(self, file: HubFile) -> None:
         owner = self._downloader
         part = owner.store.incoming(file)
-        sha256 = owner.client.download(file, owner.snapshot.commit, part, self._advance)
+        sha256 = self._client.download(file, owner.snapshot.commit, part, self._advance)
         try:
             self._check_declared(file, sha256)
             if file.path.endswith(ARCHIVE):
                 self._unpack(part, file, sha256)
             else:
                 owner.snapshot.put_file(part, file)
-        finally:
+        except RPXError:
             # Bytes that were refused must not be taken for the beginning of the right ones.
             part.unlink(missing_ok=True)
+            raise
 
     def _unpack(self, part: Path, file: HubFile, sha256: str) -> None:
         owner = self._downloader
         source = f"{owner.client.origin}: {file.path}"
-        unpacking = Unpacking(source, sha256, self._declared.of_members(file.path))
+        members = self._declared.of_members(file.path)
+        unpacking = Unpacking(source, sha256, members, self._cancellation.check)
         scratch = owner.store.scratch()
         try:
             unpack(part, scratch / "members", unpacking)
@@ -178,8 +202,7 @@ class _Crew:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _advance(self, count: int) -> None:
-        if self._stop.is_set():
-            raise _StoppedError
+        self._cancellation.check()
         with self._counting:
             self._progress.advance(count)
 

@@ -147,7 +147,7 @@ def open_repository(origin: Origin, access: Access) -> Repository:
         listing = client.list_files(commit)
         with storing(store):
             snapshot.write_listing(listing)
-    downloader = Downloader(client, store, snapshot, access.watch, access.max_workers)
+    downloader = Downloader(client, store, snapshot, listing, access.watch, access.max_workers)
     return Repository(origin, listing, downloader)
 
 

@@ -65,6 +65,8 @@ class Incoming:
                 if self.have + len(chunk) > self.file.size:
                     raise UnreachableError(f"more than {self.file.size} bytes were sent")
                 stream.write(chunk)
+                # Nothing is left to be written later, when this thread may have been called away.
+                stream.flush()
                 self._count(chunk)
         if not self.is_whole:
             raise UnreachableError(f"{self.have} of {self.file.size} bytes were sent")

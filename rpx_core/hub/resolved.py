@@ -13,12 +13,13 @@ from pydantic import ValidationError
 from rpx_core.atomic import write_atomic
 from rpx_core.datasets import Wanted, cache_directory, wanted_by
 from rpx_core.documents import to_json, to_pretty_json
-from rpx_core.errors import ConfigError
+from rpx_core.errors import ConfigError, ManifestError
 from rpx_core.host import Host
 from rpx_core.hub.dataset import HubOptions, fetch_wanted
 from rpx_core.hub.fetch import Fetched
 from rpx_core.hub.origin import Origin
-from rpx_core.hub.store import Store, storing
+from rpx_core.hub.store import Snapshot, Store, storing
+from rpx_core.manifest import build_manifest
 
 
 @dataclass(frozen=True)
@@ -47,20 +48,35 @@ def write_manifest(
 ) -> Written:
     """Fetch what a task and split need and write the manifest of it; raises as `fetch` does.
 
-    Its name says what it is of; the same wish finds the same file.
+    Its name says what it is of; the same wish finds the same file. What is no sound manifest is
+    not written: ManifestError.
     """
     host = host or Host.discover()
     given = _check(options)
     wanted = wanted_by(host, host.find("task", task), split)
     fetched = fetch_wanted(given, cache_directory(), wanted)
+    build_manifest(fetched.header, fetched.samples, root=fetched.root, known=wanted.known)
     store = Store.of(given.origin, given.cache(cache_directory()))
     path = fetched.root / _name(wanted, given)
+    _refuse_overwriting(path.name, store.snapshot(fetched.commit), given.origin)
     content = to_pretty_json(fetched.document())
     with storing(store):
         # A cache that may only be read serves as well.
         if not path.is_file() or path.read_bytes() != content:
             write_atomic(path, content)
     return Written(path, given.origin, fetched)
+
+
+def _refuse_overwriting(name: str, snapshot: Snapshot, origin: Origin) -> None:
+    """Raise ManifestError where the repository has a file of this name beside its folders."""
+    listing = snapshot.read_listing()
+    for path in listing.files if listing else ():
+        if path.casefold() == name.casefold():
+            raise ManifestError(
+                f"{origin}: {path} is where the manifest of what was fetched, {name}, would be "
+                "written: refused",
+                hint=f"run on the repository itself: --data hub:{origin.repo_id}",
+            )
 
 
 def _check(options: Mapping[str, Any]) -> HubOptions:

@@ -7,8 +7,8 @@ only place that knows.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from rpx_core import __version__
 CHUNK = 1 << 16
 """Small, for what has come of a chunk is lost when the connection breaks."""
 TIMEOUT_S = 10.0
+
+Wait = Callable[[], AbstractContextManager[None]]
+"""What is entered while the network is waited for: a thread may be called away from it."""
 
 
 class UnreachableError(Exception):
@@ -33,7 +36,7 @@ class Response:
 
 
 @contextmanager
-def get(url: str, headers: Mapping[str, str]) -> Iterator[Response]:
+def get(url: str, headers: Mapping[str, str], wait: Wait = nullcontext) -> Iterator[Response]:
     """Open a GET request; redirects are followed, the token stays with the first host.
 
     Raises UnreachableError, also while chunks are read. A status of an error raises nothing.
@@ -55,19 +58,29 @@ def get(url: str, headers: Mapping[str, str]) -> Iterator[Response]:
     streams = callable(getattr(session, "stream", None))
     with ExitStack() as stack:
         try:
-            opened = (
-                session.stream("GET", url, headers=sent, timeout=TIMEOUT_S)
-                if streams
-                else session.get(url, headers=sent, timeout=TIMEOUT_S, stream=True)
-            )
-            answer = stack.enter_context(opened)
+            with wait():
+                opened = (
+                    session.stream("GET", url, headers=sent, timeout=TIMEOUT_S)
+                    if streams
+                    else session.get(url, headers=sent, timeout=TIMEOUT_S, stream=True)
+                )
+                answer = stack.enter_context(opened)
         except unusable as error:
             raise UnreachableError(str(error) or type(error).__name__) from error
         try:
             body = answer.iter_bytes() if streams else answer.iter_content(CHUNK)
-            yield Response(answer.status_code, answer.headers, body)
+            yield Response(answer.status_code, answer.headers, _read(body, wait))
         except _failures(session) as error:
             raise UnreachableError(str(error) or type(error).__name__) from error
+
+
+def _read(body: Iterator[bytes], wait: Wait) -> Iterator[bytes]:
+    while True:
+        with wait():
+            chunk = next(body, None)
+        if chunk is None:
+            return
+        yield chunk
 
 
 def _failures(session: Any) -> tuple[type[BaseException], ...]:

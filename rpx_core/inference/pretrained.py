@@ -6,15 +6,18 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.checkpoint_files import check_folder
 from rpx_core.checkpoints import CheckpointOptions
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
+from rpx_core.inference.loading import failures, first_line, quietly, refuse_random_weights
 from rpx_core.inference.model import TorchOptions
 
 
@@ -130,14 +133,18 @@ def read_config(options: CheckpointOptions) -> Any:
     """The configuration of a checkpoint; raises ModelError where transformers knows none."""
     import transformers
 
-    _check_folder(options)
+    check(options)
     source, arguments = location(options)
     try:
-        return transformers.AutoConfig.from_pretrained(source, trust_remote_code=False, **arguments)
-    except (OSError, ValueError, KeyError) as error:
+        with quietly():
+            return transformers.AutoConfig.from_pretrained(
+                source, trust_remote_code=False, **arguments
+            )
+    except failures() as error:
         raise ModelError(
-            f"{options.described()} has no configuration that transformers "
-            f"{transformers.__version__} knows: {_first_line(error)}"
+            f"{options.located()} has no configuration that transformers "
+            f"{transformers.__version__} knows: {first_line(error)}",
+            hint="config.json may be damaged, or of a newer transformers",
         ) from error
 
 
@@ -146,62 +153,47 @@ def load_pretrained(
 ) -> Pretrained:
     """The processor and the network of a checkpoint; raises ModelError where they do not load."""
     import transformers
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()
+    check(options)
     source, arguments = location(options)
-    _check_folder(options)
     try:
-        processor = getattr(transformers, classes.processor).from_pretrained(
-            source,
-            trust_remote_code=False,
-            **_pillow(transformers.__version__),
-            **arguments,
-        )
-        network, report = getattr(transformers, classes.network).from_pretrained(
-            source, trust_remote_code=False, output_loading_info=True, **arguments
-        )
-    except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+        with quietly():
+            processor = getattr(transformers, classes.processor).from_pretrained(
+                source,
+                trust_remote_code=False,
+                **_pillow(transformers.__version__),
+                **arguments,
+            )
+            # Weights of another shape come with the report, and are refused below by name.
+            network, report = getattr(transformers, classes.network).from_pretrained(
+                source,
+                trust_remote_code=False,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+                **arguments,
+            )
+    except UnpicklingError as error:
+        # Its own text advises to load it with code and all.
         raise ModelError(
-            f"{options.described()} cannot be loaded with {classes.network} of transformers "
-            f"{transformers.__version__}: {_first_line(error)}",
-            hint="the checkpoint may be for another task, or need a newer transformers",
+            f"{options.located()}: its weights are a pickle file that holds more than tensors: "
+            "refused, for reading it may run code",
+            hint="ask its author for safetensors, as save_pretrained() writes them",
         ) from error
-    missing = sorted(report["missing_keys"])
-    if missing:
+    except failures() as error:
         raise ModelError(
-            f"{options.described()} lacks {len(missing)} of the weights of "
-            f"{type(network).__name__}, such as {missing[0]}: random numbers would stand there",
-            hint="the checkpoint is for another task, or only a backbone",
-        )
+            f"{options.located()} cannot be loaded with {classes.network} of transformers "
+            f"{transformers.__version__}: {first_line(error)}",
+            hint="the checkpoint may be for another task, damaged, or need a newer transformers",
+        ) from error
+    refuse_random_weights(options, type(network).__name__, report)
     module = network.to(placement.device, placement.torch_dtype).eval()
     return Pretrained(processor, module, placement)
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-def _check_folder(options: CheckpointOptions) -> None:
-    """Raise ModelError for a folder that holds no checkpoint."""
-    folder = options.checkpoint
-    if not isinstance(folder, Path):
-        return
-    odd = sorted(path.name for path in folder.iterdir() if not (path.is_file() or path.is_dir()))
-    if odd:
-        raise ModelError(
-            f"{folder} holds what is no file: {odd[0]}",
-            hint="pipes, devices and broken links do not belong into a checkpoint",
-        )
-    if (folder / "config.json").is_file():
-        return
-    inside = sorted(path.parent.name for path in folder.glob("*/config.json"))
-    raise ModelError(
-        f"{folder} is no checkpoint: it has no config.json",
-        hint=f"name one of those in it: {', '.join(inside[:5])}"
-        if inside
-        else "a checkpoint is what save_pretrained() writes",
-    )
+def check(options: CheckpointOptions) -> None:
+    """Raise ModelError for a folder that is no whole checkpoint."""
+    if isinstance(options.checkpoint, Path):
+        check_folder(options.checkpoint)
 
 
 def _pillow(version: str) -> dict[str, Any]:

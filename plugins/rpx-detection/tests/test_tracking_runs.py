@@ -120,6 +120,16 @@ def test_a_mot_folder_is_scored_from_its_result_files(work):
     assert "MOT17-99.txt has predictions that belong to no sample: MOT17-99" in warning
     assert got["clear.mota@pooled"] == got["hota.hota@pooled"] == 1
     assert got["clear.tp@pooled"] == 3
+    (work / "results/MOT17-98.txt").write_text(rows)
+    outcome = rpx(
+        work, "score", "--protocol", "mot17-1", "--data", "MOT17/train/set.json",
+        "--predictions", "results", "--output", "mot",
+    )  # fmt: skip
+    (warning,) = outcome["runs"][0]["warnings"]
+    assert warning == (
+        "prediction files MOT17-98.txt, MOT17-99.txt have predictions that belong to no sample: "
+        "MOT17-98, MOT17-99"
+    )
 
 
 def test_result_files_of_another_split_are_refused(work):

@@ -11,7 +11,7 @@ from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.model import TorchModel
-from rpx_core.inference.pretrained import PretrainedOptions, images, location
+from rpx_core.inference.pretrained import PretrainedOptions, check, images, location
 from rpx_depth.resize import resize_depth
 from rpx_depth.types import DepthPrediction
 
@@ -38,6 +38,7 @@ class UniDepth:
         """Load the weights with the authors' class."""
         from unidepth.models import UniDepthV2
 
+        check(self._options)
         source, arguments = location(self._options)
         network = UniDepthV2.from_pretrained(source, **arguments)
         self.module = network.to(placement.device, placement.torch_dtype).eval()

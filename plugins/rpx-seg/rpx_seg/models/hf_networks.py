@@ -66,7 +66,7 @@ def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pret
     hint = options.model_class_hint
     if hint is None and not named:
         raise ModelError(
-            f"{options.described()} names no network class of transformers "
+            f"{options.located()} names no network class of transformers "
             f"{transformers.__version__}",
             hint="say which family it is: --set model.options.model_class_hint=universal (or "
             "instance, semantic)",
