@@ -64,18 +64,18 @@ class Planned(Protocol):
         ...
 
 
-def open_run(plan: Planned, request: Request, *, forget: bool = False) -> list[str]:
+def open_run(plan: Planned, request: Request) -> list[str]:
     """Make the run directory ready; the sequences that this call is to see done.
 
-    What was done before is kept, unless the request or the caller says to forget it. Raises
-    ConfigError where that would delete the work of other shards.
+    What was done before is kept, unless the request says to forget it. Raises ConfigError where
+    that would delete the work of other shards.
     """
     if request.fresh and request.shard:
         raise ConfigError(
             "--fresh would delete what the other shards of this run have done",
             hint="run it once without --shard, or remove the run directory yourself",
         )
-    if request.fresh or forget:
+    if request.fresh:
         clear_run(plan.directory)
     write_record(plan.directory, plan.record)
     # Also of a shard without work: merging is copying this folder.

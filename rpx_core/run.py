@@ -64,8 +64,7 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     go on; what was committed stays and the next call continues there.
     """
     directory = plan.directory
-    # A model that lives in this process has no identity: nothing says that it is still the same.
-    mine = open_run(plan, request, forget=plan.job.model.kind == "object")
+    mine = open_run(plan, request)
     renderers = {name: load_reporter(host, name) for name in request.reporters}
     with open_journal(plan) as journal:
         closed = {name for name, block in journal.blocks.items() if block.failed == 0}
