@@ -230,7 +230,5 @@ __all__ = [
     "validate_prediction",
     "write_json",
 ]
-
-PUBLISHED: Mapping[str, tuple[str, str]]
 __version__: str
 PUBLISHED: Mapping[str, tuple[str, str]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from rpx_core.aggregate import Aggregator
 from rpx_core.atomic import write_atomic
 from rpx_core.contracts import Metric, Output, Unit
 from rpx_core.documents import read_json, to_pretty_json
+from rpx_core.doubts import find_doubts
 from rpx_core.errors import ConfigError, JournalError
 from rpx_core.files import MEBIBYTE, quote, read_file
 from rpx_core.host import Host
@@ -125,7 +125,6 @@ def collect_from(
     numbers = aggregator.numbers()
     cells = aggregator.cells()
     slices = tuple(part for key in by for part in aggregator.slices(key))
-    damages = (*journal.warnings, *aggregator.problems, *aggregator.doubts())
     basis = Basis(
         address=record.primary,
         cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
@@ -135,7 +134,8 @@ def collect_from(
     )
     profile = read_profile(directory, record.identity)
     unit = Unit(metrics[label].unit)
-    primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
+    everything = [stored.row for stored in rows]
+    primary_rows = [row for row in everything if row.unit is unit]
     report = Report(
         run=record,
         status=_status(record, rows, len(journal.blocks), notes),
@@ -151,19 +151,16 @@ def collect_from(
         worst=_worst(directory, primary_rows, label, output, metrics[label].outputs[output]),
         warnings=(
             *record.warnings,
-            *damages,
-            *_nowhere_defined(rows, numbers),
-            *_no_headline(record, numbers),
+            *journal.warnings,
+            *find_doubts(aggregator, everything, numbers, metrics, record.primary),
             *filter(None, [profile.problem]),
-            *_implausible(numbers, metrics),
-            *_notes(rows),
         ),
         writers=tuple(journal.writers),
         efficiency=profile.profile,
     )
     return Results(
         report=report,
-        rows=[stored.row for stored in rows],
+        rows=everything,
         cells=cells,
         run_directory=directory,
         sequences=frozenset(journal.blocks),
@@ -238,56 +235,6 @@ def find_stability(numbers: Sequence[Number]) -> Number | None:
         if (number.label, number.output) == STABILITY_OUTPUT and number.headline
     )
     return next(found, None)
-
-
-def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
-    """Metrics that were asked for and have no value at all, with the most frequent reason."""
-    if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
-        return []  # Then the failures say it.
-    valued = {number.label for number in numbers if number.value is not None}
-    reasons: dict[str, Counter[str]] = {}
-    for stored in rows:
-        for label, measured in stored.row.metrics.items():
-            if label not in valued:
-                counts = reasons.setdefault(label, Counter())
-                counts[measured.reason or "its outputs are undefined"] += 1
-    return [
-        f"{label} has no value: {reason} ({count} of {counts.total()})"
-        for label, counts in reasons.items()
-        for reason, count in counts.most_common(1)
-    ]
-
-
-def _no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
-    """Samples were evaluated, and yet the number that the run is about has no value."""
-    return [
-        f"{number.address} is undefined for all {number.undefined} samples: nothing in the "
-        "predictions can be compared with the truth"
-        for number in numbers
-        if number.address == record.primary and number.value is None
-        if number.undefined and not (number.n or number.infinite)
-    ]
-
-
-def _implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:
-    """Headline numbers far outside what makes sense: almost always a wrong unit."""
-    found = []
-    for number in numbers:
-        plausible = metrics[number.label].outputs[number.output].plausible
-        if number.headline and plausible is not None and number.value is not None:
-            low, high = plausible
-            if not low <= number.value <= high:
-                found.append(
-                    f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
-                    "check units, scale and alignment"
-                )
-    return found
-
-
-def _notes(rows: Sequence[StoredRow]) -> list[str]:
-    """What alignments warned of, each sentence once with the number of its samples."""
-    counts = Counter(stored.row.note for stored in rows if stored.row.note is not None)
-    return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]
 
 
 def _worst(

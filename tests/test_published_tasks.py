@@ -185,6 +185,37 @@ def test_a_function_is_a_model_of_classes(demo: Path, tmp_path: Path) -> None:
     assert result.num_samples == 1
 
 
+@pytest.mark.parametrize(
+    ("task", "make", "says"),
+    [
+        (
+            "monocular_depth",
+            lambda: rpx.make_numpy_depth_model(lambda rgb: np.full((2, 2), 2e3), name="mm"),
+            "outside 0.1 to 10: check units",
+        ),
+        (
+            "trajectory",
+            lambda: rpx.make_numpy_trajectory_model(
+                lambda times: np.tile(np.eye(4), (len(times), 1, 1)), name="still"
+            ),
+            "the rotation of an alignment is not unique (1 samples)",
+        ),
+    ],
+)
+def test_warnings_are_those_of_the_report_on_disk_and_in_memory(
+    task: str, make: Callable[[], Any], says: str, demo: Path, tmp_path: Path
+) -> None:
+    config, run = RUNS[task]
+    cfg = config(model=make(), manifest_path=demo, split="easy", max_samples=1, output_dir=tmp_path)
+    result, _, paths = run(cfg)
+    assert any(says in warning for warning in result.warnings)
+    report = json.loads((paths["json"].parent / "result.json").read_text())
+    assert list(result.warnings) == report["warnings"]
+    assert json.loads(paths["json"].read_text())["warnings"] == report["warnings"]
+    data = rpx.RPXDataset.from_name(str(demo), task=task, split="easy", limit=1)
+    assert list(rpx.BenchmarkRunner(make(), data).run().warnings) == report["warnings"]
+
+
 def test_a_run_is_a_run_of_the_engine(demo: Path, tmp_path: Path) -> None:
     _, _, paths = run_flat(demo, tmp_path)
     run = paths["json"].parents[1]

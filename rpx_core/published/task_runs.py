@@ -105,7 +105,7 @@ def _result(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> BenchmarkResult
         if row.unit is Unit.SAMPLE and row.failure is None
     ]
     aggregated = aggregate_numbers(outcome.report.numbers, keys)
-    return BenchmarkResult(cfg.task, rows, aggregated, len(rows))
+    return BenchmarkResult(cfg.task, rows, aggregated, len(rows), outcome.report.warnings)
 
 
 def _readiness(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> DeploymentReadinessReport:
