@@ -153,9 +153,9 @@ class RunRecord(Stored):
     dataset_samples: Count
     selected_samples: Count
     sequences: Count
-    partial: tuple[str, ...] = ()
+    partial: tuple[Prose, ...] = ()
     """Why what is evaluated is not the whole of its data, beside a limit."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Prose, ...] = ()
     inputs: Mapping[str, Any]
 
     @property

@@ -35,7 +35,7 @@ from rpx_core.report import (
     Status,
     WorstSample,
 )
-from rpx_core.stored_inputs import check_inputs
+from rpx_core.stored_inputs import check_inputs, check_names
 from rpx_core.worst import Candidate, choose_worst
 
 RECORD_LIMIT = 64 * MEBIBYTE
@@ -63,11 +63,17 @@ def _parse_record(document: object, source: str) -> RunRecord:
             f"{source}: not the record of a run by this version of rpx",
             hint="run the evaluation again with --fresh",
         ) from error
+    check_names(record, source)
     check_inputs(record.inputs, source)
     if digest(record.inputs) != record.identity:
         raise ConfigError(
             f"{source} was edited: its identity is not that of its inputs",
             hint="run the evaluation again; its settings make another run",
+        )
+    if not record.name.endswith(f"-{record.identity[:8]}"):
+        raise ConfigError(
+            f"{source} was edited: its name {quote(record.name)} is not that of its identity",
+            hint=f"the name of this run ends with -{record.identity[:8]}",
         )
     return record
 

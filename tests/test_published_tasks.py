@@ -282,6 +282,14 @@ def test_a_named_version_of_an_object_resumes_and_another_does_not(
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_a_model_object_may_be_called_anything(demo: Path, tmp_path: Path) -> None:
+    model = Model(DEPTH, flat)
+    model.name = f"a\x1b[2J\n{'b' * 1000}"  # type: ignore[attr-defined]  # as users do
+    _, readiness, paths = run_flat(demo, tmp_path, model=model)
+    assert read_record(paths["json"].parents[1]).model == readiness.model_name
+    assert readiness.model_name.startswith("a\\x1b[2J\\nbbb")
+
+
 # What a run raises.
 
 

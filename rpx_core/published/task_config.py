@@ -12,7 +12,7 @@ from rpx_core.contracts import Difficulty, Model, TaskType
 from rpx_core.datasets import MANIFEST_SUFFIXES
 from rpx_core.errors import ConfigError, kind_of
 from rpx_core.published.running import Progress
-from rpx_core.stored_text import MAX_NAME
+from rpx_core.stored_text import MAX_NAME, storable_name
 
 _SPLITS = (*Difficulty, "all")
 
@@ -154,4 +154,4 @@ class TaskRunConfig:
 def name_model(model: Any) -> str:
     """What a model is called: its `name`, else its class."""
     name = getattr(model, "name", None)
-    return name if isinstance(name, str) and name else type(model).__name__
+    return storable_name(name if isinstance(name, str) and name else type(model).__name__)
