@@ -53,11 +53,17 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "rpx_core.published.tasks",
                 "KeypointMatchingRunConfig MonocularDepthRunConfig NovelViewSynthesisRunConfig "
                 "ObjectDetectionRunConfig ObjectTrackingRunConfig OpenVocabDetectionRunConfig "
-                "RelativePoseRunConfig SegmentationRunConfig SparseDepthRunConfig TaskRunConfig "
-                "VisualGroundingRunConfig "
+                "RelativePoseRunConfig SegmentationRunConfig SemanticSegmentationRunConfig "
+                "SparseDepthRunConfig TrajectoryRunConfig VisualGroundingRunConfig "
                 "run_keypoint_matching run_monocular_depth run_novel_view_synthesis "
                 "run_object_detection run_object_tracking run_open_vocab_detection "
-                "run_relative_pose run_segmentation run_sparse_depth run_visual_grounding",
+                "run_relative_pose run_segmentation run_semantic_segmentation run_sparse_depth "
+                "run_trajectory run_visual_grounding",
+            ),
+            (
+                "rpx-core",
+                "rpx_core.published.task_config",
+                "TaskRunConfig",
             ),
             (
                 "rpx-core",
@@ -129,7 +135,7 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "rpx-seg",
                 "rpx_seg.published",
                 "SegmentationGroundTruth SegmentationPrediction make_hf_instance_seg_model "
-                "make_numpy_mask_model",
+                "make_numpy_mask_model make_numpy_semantic_model",
             ),
         )
         for name in names.split()

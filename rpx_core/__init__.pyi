@@ -47,6 +47,7 @@ from rpx_core.published.reports import format_markdown_summary, write_json
 from rpx_core.published.results import BenchmarkResult, DeploymentReadinessReport
 from rpx_core.published.running import BenchmarkRunner
 from rpx_core.published.suites import MetricSuite, compute_metrics
+from rpx_core.published.task_config import TaskRunConfig
 from rpx_core.published.tasks import (
     KeypointMatchingRunConfig,
     MonocularDepthRunConfig,
@@ -56,8 +57,9 @@ from rpx_core.published.tasks import (
     OpenVocabDetectionRunConfig,
     RelativePoseRunConfig,
     SegmentationRunConfig,
+    SemanticSegmentationRunConfig,
     SparseDepthRunConfig,
-    TaskRunConfig,
+    TrajectoryRunConfig,
     VisualGroundingRunConfig,
     run_keypoint_matching,
     run_monocular_depth,
@@ -67,7 +69,9 @@ from rpx_core.published.tasks import (
     run_open_vocab_detection,
     run_relative_pose,
     run_segmentation,
+    run_semantic_segmentation,
     run_sparse_depth,
+    run_trajectory,
     run_visual_grounding,
 )
 from rpx_depth.published import (
@@ -111,6 +115,7 @@ from rpx_seg.published import (
     SegmentationPrediction,
     make_hf_instance_seg_model,
     make_numpy_mask_model,
+    make_numpy_semantic_model,
 )
 
 __all__ = [
@@ -157,6 +162,7 @@ __all__ = [
     "SegmentationGroundTruth",
     "SegmentationPrediction",
     "SegmentationRunConfig",
+    "SemanticSegmentationRunConfig",
     "SparseDepthGroundTruth",
     "SparseDepthPrediction",
     "SparseDepthRunConfig",
@@ -168,6 +174,7 @@ __all__ = [
     "Tracklet",
     "TrackletGroundTruth",
     "TrackletPrediction",
+    "TrajectoryRunConfig",
     "TruthWithheldError",
     "VisualGroundingGroundTruth",
     "VisualGroundingPrediction",
@@ -200,6 +207,7 @@ __all__ = [
     "make_numpy_mask_model",
     "make_numpy_nvs_model",
     "make_numpy_pose_model",
+    "make_numpy_semantic_model",
     "make_numpy_sparse_depth_model",
     "make_numpy_tracking_model",
     "make_numpy_trajectory_model",
@@ -214,7 +222,9 @@ __all__ = [
     "run_open_vocab_detection",
     "run_relative_pose",
     "run_segmentation",
+    "run_semantic_segmentation",
     "run_sparse_depth",
+    "run_trajectory",
     "run_visual_grounding",
     "show_banner",
     "validate_prediction",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import platform
 import textwrap
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rpx_core.distributions import UNKNOWN
+from rpx_core.errors import ConfigError
 from rpx_core.host import Host
 from rpx_core.offers import COLLECTIONS, Kind, Plugin, Status
 
@@ -60,6 +62,25 @@ def diagnose(host: Host) -> Diagnosis:
         if clashes:
             shared[kind] = clashes
     return Diagnosis(platform.python_version(), plugins, dict(offers), shared)
+
+
+def select_plugins(diagnosis: Diagnosis, name: str) -> Diagnosis:
+    """What concerns the plugins whose label or distribution contains `name`.
+
+    Raises ConfigError where there is none.
+    """
+    found = tuple(one for one in diagnosis.plugins if name in one.name or name in one.distribution)
+    if not found:
+        known = {known for one in diagnosis.plugins for known in (one.name, one.distribution)}
+        close = difflib.get_close_matches(name.lower(), sorted(known), n=3)
+        meant = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise ConfigError(
+            f"no plugin is named {name!r}{meant}",
+            hint="`rpx list plugins` shows what is installed",
+        )
+    kept = {plugin.distribution for plugin in found}
+    offers = {owner: kinds for owner, kinds in diagnosis.offers.items() if owner in kept}
+    return replace(diagnosis, plugins=found, offers=offers)
 
 
 def to_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:

@@ -1,38 +1,60 @@
-"""Why the numbers of a run should be doubted: sentences for the warnings of its report."""
+"""Why the numbers of an evaluation should be doubted: what every report of them has to say."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Metric
-from rpx_core.journal import StoredRow
-from rpx_core.report import Number, RunRecord
+from rpx_core.report import Number, Row
 
 
-def doubts_of(
-    record: RunRecord,
-    rows: Sequence[StoredRow],
+def find_doubts(
+    fold: Aggregator,
+    rows: Sequence[Row],
     numbers: Sequence[Number],
     metrics: Mapping[str, Metric],
-) -> list[str]:
-    """All that the rows and numbers of a run warn of, the gravest first."""
-    return [
+    primary: str,
+) -> tuple[str, ...]:
+    """All of it, a sentence each: of `rows`, and of the `numbers` that their fold came to.
+
+    `primary` is the address of the number that the evaluation is about.
+    """
+    return (
+        *fold.problems,
+        *fold.doubts(),
         *_nowhere_defined(rows, numbers),
-        *_no_headline(record, numbers),
-        *_implausible(numbers, metrics),
-        *_alignment_notes(rows),
-    ]
+        *_no_headline(primary, numbers),
+        *find_implausible(numbers, metrics),
+        *_notes(rows),
+    )
 
 
-def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
+def find_implausible(numbers: Iterable[Number], metrics: Mapping[str, Metric]) -> tuple[str, ...]:
+    """Headline numbers far outside what makes sense: almost always a wrong unit."""
+    found = []
+    for number in numbers:
+        metric = metrics.get(number.label)
+        plausible = metric.outputs[number.output].plausible if metric is not None else None
+        if number.headline and plausible is not None and number.value is not None:
+            low, high = plausible
+            if not low <= number.value <= high:
+                found.append(
+                    f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
+                    "check units, scale and alignment"
+                )
+    return tuple(found)
+
+
+def _nowhere_defined(rows: Sequence[Row], numbers: Sequence[Number]) -> list[str]:
     """Metrics that were asked for and have no value at all, with the most frequent reason."""
-    if all(stored.row.is_failed for stored in rows if stored.row.unit.is_of_one_sample):
+    if all(row.is_failed for row in rows if row.unit.is_of_one_sample):
         return []  # Then the failures say it.
     valued = {number.label for number in numbers if number.value is not None}
     reasons: dict[str, Counter[str]] = {}
-    for stored in rows:
-        for label, measured in stored.row.metrics.items():
+    for row in rows:
+        for label, measured in row.metrics.items():
             if label not in valued:
                 counts = reasons.setdefault(label, Counter())
                 counts[measured.reason or "its outputs are undefined"] += 1
@@ -43,33 +65,18 @@ def _nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> li
     ]
 
 
-def _no_headline(record: RunRecord, numbers: Sequence[Number]) -> list[str]:
-    """Samples were evaluated, and yet the number that the run is about has no value."""
+def _no_headline(primary: str, numbers: Sequence[Number]) -> list[str]:
+    """Samples were evaluated, and yet the number that it is all about has no value."""
     return [
         f"{number.address} is undefined for all {number.undefined} samples: nothing in the "
         "predictions can be compared with the truth"
         for number in numbers
-        if number.address == record.primary and number.value is None
+        if number.address == primary and number.value is None
         if number.undefined and not (number.n or number.infinite)
     ]
 
 
-def _implausible(numbers: Sequence[Number], metrics: Mapping[str, Metric]) -> list[str]:
-    """Headline numbers far outside what makes sense: almost always a wrong unit."""
-    found = []
-    for number in numbers:
-        plausible = metrics[number.label].outputs[number.output].plausible
-        if number.headline and plausible is not None and number.value is not None:
-            low, high = plausible
-            if not low <= number.value <= high:
-                found.append(
-                    f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
-                    "check units, scale and alignment"
-                )
-    return found
-
-
-def _alignment_notes(rows: Sequence[StoredRow]) -> list[str]:
+def _notes(rows: Sequence[Row]) -> list[str]:
     """What alignments warned of, each sentence once with the number of its samples."""
-    counts = Counter(stored.row.note for stored in rows if stored.row.note is not None)
+    counts = Counter(row.note for row in rows if row.note is not None)
     return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -65,24 +67,47 @@ class Planned(Protocol):
         ...
 
 
-def open_run(plan: Planned, request: Request, *, forget: bool = False) -> list[str]:
+@contextmanager
+def open_run(plan: Planned, request: Request) -> Iterator[list[str]]:
     """Make the run directory ready; the sequences that this call is to see done.
 
-    What was done before is kept, unless the request or the caller says to forget it. Raises
-    ConfigError where that would delete the work of other shards.
+    What was done before is kept, unless the request says to forget it. A new run that an error
+    ends before anything is in its journal, such as a model that cannot be set up, leaves no
+    directory behind. Raises ConfigError where forgetting would delete the work of other shards.
     """
     if request.fresh and request.shard:
         raise ConfigError(
             "--fresh would delete what the other shards of this run have done",
             hint="run it once without --shard, or remove the run directory yourself",
         )
-    if request.fresh or forget:
-        clear_run(plan.directory)
-    write_record(plan.directory, plan.record)
-    # Also of a shard without work: merging is copying this folder.
-    (plan.directory / "journal").mkdir(exist_ok=True)
     names = list(plan.samples)
-    return shard(names, *request.shard) if request.shard else names
+    mine = shard(names, *request.shard) if request.shard else names
+    directory = plan.directory
+    missing = [folder for folder in (directory, *directory.parents) if not folder.exists()]
+    if request.fresh:
+        clear_run(directory)
+    is_new = not os.path.lexists(directory / "run.json")
+    try:
+        write_record(directory, plan.record)
+        # Also of a shard without work: merging is copying this folder.
+        (directory / "journal").mkdir(exist_ok=True)
+        yield mine
+    except BaseException:
+        # Another shard may be setting its model up in this folder.
+        if is_new and request.shard is None:
+            _remove_unused(missing or [directory])
+        raise
+
+
+def _remove_unused(folders: Sequence[Path]) -> None:
+    """Remove a run directory that nobody has written rows to, and the folders above that go too."""
+    directory = folders[0]
+    with suppress(OSError):
+        if (directory / "journal").exists():
+            (directory / "journal").rmdir()
+        (directory / "run.json").unlink(missing_ok=True)
+        for folder in folders:
+            folder.rmdir()
 
 
 def open_journal(plan: Planned) -> Journal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,7 @@ class ModelPart:
     `reference` is `module:attribute` or `file.py:attribute` of a function, or the folder of
     prediction files. `digest` stands for its content in the identity; `files` are the digests of
     the single files, which a worker must find unchanged. `value` is a model that lives in this
-    process alone: such a run has no identity and does not resume.
+    process alone, see `object_model`.
     """
 
     name: str
@@ -168,6 +169,18 @@ def files_model(directory: Path) -> ModelPart:
         digest=digest_of(files),
         files=files,
     )
+
+
+def object_model(value: Model, name: str, version: str | None = None) -> ModelPart:
+    """The model that lives in this process alone.
+
+    Nothing tells what it will answer: its source does not say which weights it holds, what its
+    functions close over, or what has been done to it since. So each part that is made here is
+    another model, whose run is its own; with a `version`, parts of one name and version are one,
+    on the word of the caller.
+    """
+    digest = f"once:{secrets.token_hex(16)}" if version is None else f"version:{version}"
+    return ModelPart(name, "object", digest=digest, value=value)
 
 
 def _import_planned(model: ModelPart, reference: str) -> Any:

@@ -28,6 +28,7 @@ from rpx_core.record_digest import record_digest
 from rpx_core.records import Record, natural_key, usual_step
 from rpx_core.report import RunRecord
 from rpx_core.resolution import Resolved, resolve
+from rpx_core.stored_text import storable_name
 from rpx_core.worker import Job, Work
 
 
@@ -152,8 +153,8 @@ def _record(config: RunConfig, resolved: Resolved, selection: _Selection) -> Run
         name=f"{run_name(model, task.spec.name, manifest.name)}-{identity[:8]}",
         identity=identity,
         task=task.full_name,
-        model=model,
-        data=manifest.name,
+        model=storable_name(model),
+        data=storable_name(manifest.name),
         protocol=resolved.protocol.name if resolved.protocol else None,
         primary=f"{label}.{output}@{resolved.metrics[label].outputs[output].headline}",
         dataset_samples=len(selection.everything),

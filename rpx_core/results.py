@@ -8,7 +8,7 @@ from typing import Any
 
 from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Metric, Output, Unit
-from rpx_core.doubts import doubts_of
+from rpx_core.doubts import find_doubts
 from rpx_core.errors import ConfigError
 from rpx_core.files import quote
 from rpx_core.host import Host
@@ -98,7 +98,8 @@ def collect_from(
     )
     profile = read_profile(directory, record.identity)
     unit = Unit(metrics[label].unit)
-    primary_rows = [stored.row for stored in rows if stored.row.unit is unit]
+    everything = [stored.row for stored in rows]
+    primary_rows = [row for row in everything if row.unit is unit]
     report = Report(
         run=record,
         status=_status(record, rows, len(journal.blocks), notes),
@@ -111,17 +112,15 @@ def collect_from(
         warnings=(
             *record.warnings,
             *journal.warnings,
-            *aggregator.problems,
-            *aggregator.doubts(),
+            *find_doubts(aggregator, everything, numbers, metrics, record.primary),
             *filter(None, [profile.problem]),
-            *doubts_of(record, rows, numbers, metrics),
         ),
         writers=tuple(journal.writers),
         efficiency=profile.profile,
     )
     return Results(
         report=report,
-        rows=[stored.row for stored in rows],
+        rows=everything,
         cells=cells,
         run_directory=directory,
         sequences=frozenset(journal.blocks),

@@ -64,24 +64,28 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     go on; what was committed stays and the next call continues there.
     """
     directory = plan.directory
-    # A model that lives in this process has no identity: nothing says that it is still the same.
-    mine = open_run(plan, request, forget=plan.job.model.kind == "object")
-    renderers = {name: load_reporter(host, name) for name in request.reporters}
-    with open_journal(plan) as journal:
-        closed = {name for name, block in journal.blocks.items() if block.failed == 0}
-        kept = [journal.blocks[name] for name in mine if name in closed]
-        check_unchanged(plan.manifest.files, directory / "journal", kept)
-    todo = [name for name in mine if name not in closed or _lacks_predictions(plan, name)]
-    announce_start(host, plan)
-    if todo:
-        with chdir(Path.cwd()):  # whatever a model does to it
-            _execute(plan, host, todo, mine, progress or Silent())
+    with open_run(plan, request) as mine:
+        renderers = {name: load_reporter(host, name) for name in request.reporters}
+        todo = _find_todo(plan, mine)
+        announce_start(host, plan)
+        if todo:
+            with chdir(Path.cwd()):  # whatever a model does to it
+                _execute(plan, host, todo, mine, progress or Silent())
     problems = _profile(plan) if request.profile else ()
     results = _warn(fold_run(plan, request, mine), problems)
     written = write_reports(directory / "report", results, renderers)
     announce_end(host, results)
     done = sum(len(plan.samples[name]) for name in todo)
     return Outcome(directory, results, written, judge(plan, results), done)
+
+
+def _find_todo(plan: Plan, mine: Sequence[str]) -> list[str]:
+    """The sequences that are not done; raises DatasetError where files of the others changed."""
+    with open_journal(plan) as journal:
+        closed = {name for name, block in journal.blocks.items() if block.failed == 0}
+        kept = [journal.blocks[name] for name in mine if name in closed]
+        check_unchanged(plan.manifest.files, plan.directory / "journal", kept)
+    return [name for name in mine if name not in closed or _lacks_predictions(plan, name)]
 
 
 def load_reporter(host: Host, name: str) -> Renderer:

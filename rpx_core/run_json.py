@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from rpx_core.atomic import write_atomic
 from rpx_core.documents import read_json, to_pretty_json
 from rpx_core.errors import ConfigError, JournalError
-from rpx_core.files import MEBIBYTE, read_file
+from rpx_core.files import MEBIBYTE, quote, read_file
 from rpx_core.identity import digest
 from rpx_core.report import RunRecord
-from rpx_core.stored_inputs import check_inputs
+from rpx_core.stored_inputs import check_inputs, check_names
 
 RECORD_LIMIT = 64 * MEBIBYTE
 """Bytes of a `run.json`."""
@@ -52,11 +52,17 @@ def _parse_record(document: object, source: str) -> RunRecord:
             f"{source}: not the record of a run by this version of rpx",
             hint="run the evaluation again with --fresh",
         ) from error
+    check_names(record, source)
     check_inputs(record.inputs, source)
     if digest(record.inputs) != record.identity:
         raise ConfigError(
             f"{source} was edited: its identity is not that of its inputs",
             hint="run the evaluation again; its settings make another run",
+        )
+    if not record.name.endswith(f"-{record.identity[:8]}"):
+        raise ConfigError(
+            f"{source} was edited: its name {quote(record.name)} is not that of its identity",
+            hint=f"the name of this run ends with -{record.identity[:8]}",
         )
     return record
 

@@ -43,6 +43,11 @@ class SampleList:
         self._records = [describe_sample(sample) for sample in self._samples]
         _check_ids(self._records)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Nothing: what a program makes is not read from anywhere."""
+        return ()
+
     def samples(self) -> Iterator[Sample]:
         """The samples in the order given."""
         return iter(self._samples)

@@ -65,6 +65,11 @@ class SampleReader:
         """The folder that all files lie below."""
         return self.manifest.root
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about the data, as its reports say."""
+        return self.manifest.warnings
+
     def samples(self) -> Iterator[Sample]:
         """The samples in the order of the manifest, or by sequence if the task arranges frames."""
         return self._load(self._records())

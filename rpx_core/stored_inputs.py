@@ -1,4 +1,4 @@
-"""What is read back of the inputs of a stored run, checked before anything relies on it.
+"""What is read back of a stored run, its names and inputs, checked before anything relies on it.
 
 The inputs themselves stay as they were written: the identity is their digest. These are views of
 the parts that reports and stacks build on.
@@ -7,17 +7,37 @@ the parts that reports and stacks build on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from rpx_core.errors import ConfigError
+from rpx_core.stored_text import MAX_NAME, is_name
 
 
 class _View(BaseModel):
     """Some fields of an object that has more."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+def _check_name(text: str) -> str:
+    if not is_name(text):
+        raise ValueError(f"a printable text of 1 to {MAX_NAME} characters was expected")
+    return text
+
+
+_Name = Annotated[str, AfterValidator(_check_name)]
+
+
+class StoredNames(_View):
+    """What the parts of a run are called; `name` is that of its folder."""
+
+    name: Annotated[str, Field(pattern="^[a-z0-9._-]+$", max_length=MAX_NAME)]
+    task: _Name
+    model: _Name
+    data: _Name
+    protocol: _Name | None
 
 
 class StoredPart(_View):
@@ -88,9 +108,21 @@ def check_inputs(inputs: Mapping[str, Any], source: str) -> None:
     try:
         kind.model_validate(dict(inputs))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(("inputs", *(str(part)[:80] for part in problem["loc"])))
-        raise ConfigError(
-            f"{source}: {place}: {problem['msg']}",
-            hint="it is not the record of a run by this version of rpx; run the evaluation again",
-        ) from error
+        raise _refusal(error, source, "inputs") from error
+
+
+def check_names(record: object, source: str) -> None:
+    """The same for the names in a record."""
+    try:
+        StoredNames.model_validate(record, from_attributes=True)
+    except ValidationError as error:
+        raise _refusal(error, source) from error
+
+
+def _refusal(error: ValidationError, source: str, *above: str) -> ConfigError:
+    problem = error.errors(include_url=False)[0]
+    place = ".".join((*above, *(str(part)[:80] for part in problem["loc"])))
+    return ConfigError(
+        f"{source}: {place}: {problem['msg'].removeprefix('Value error, ')}",
+        hint="it is not the record of a run by this version of rpx; run the evaluation again",
+    )

@@ -27,6 +27,19 @@ def storable(text: str, limit: int = MAX_PROSE) -> str:
     return text if len(text) <= limit else text[: limit - len(_CUT)] + _CUT
 
 
+def storable_name(text: str) -> str:
+    """The text as a name: one printable line, what cannot be printed written as escapes."""
+    # Cut first: the text may be far larger than what is kept of it.
+    text = text[: MAX_NAME + 1]
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return storable("".join(shown), MAX_NAME) or "-"
+
+
+def is_name(text: str) -> bool:
+    """Whether `storable_name` would leave the text as it is."""
+    return 0 < len(text) <= MAX_NAME and text.isprintable()
+
+
 def storable_mapping(texts: Mapping[str, str]) -> dict[str, str]:
     """The first entries of a description, keys and values storable; the last says what is cut."""
     room = MAX_KEYS if len(texts) <= MAX_KEYS else MAX_KEYS - 1

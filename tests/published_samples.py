@@ -10,7 +10,7 @@ import numpy as np
 import rpx_core as rpx
 
 TASKS = tuple(rpx.TaskType)
-RUNS: dict[rpx.TaskType, tuple[type[rpx.TaskRunConfig], Any]] = {
+RUNS: dict[str, tuple[type[rpx.TaskRunConfig], Any]] = {
     rpx.TaskType.MONOCULAR_DEPTH: (rpx.MonocularDepthRunConfig, rpx.run_monocular_depth),
     rpx.TaskType.OBJECT_SEGMENTATION: (rpx.SegmentationRunConfig, rpx.run_segmentation),
     rpx.TaskType.OBJECT_DETECTION: (rpx.ObjectDetectionRunConfig, rpx.run_object_detection),
@@ -27,6 +27,8 @@ RUNS: dict[rpx.TaskType, tuple[type[rpx.TaskRunConfig], Any]] = {
         rpx.run_novel_view_synthesis,
     ),
     rpx.TaskType.OBJECT_TRACKING: (rpx.ObjectTrackingRunConfig, rpx.run_object_tracking),
+    "semantic_segmentation": (rpx.SemanticSegmentationRunConfig, rpx.run_semantic_segmentation),
+    "trajectory": (rpx.TrajectoryRunConfig, rpx.run_trajectory),
 }
 """The configuration class and the function of every task."""
 

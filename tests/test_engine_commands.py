@@ -361,3 +361,12 @@ def test_a_configuration_file_says_how_predictions_are_scored(here: Here) -> Non
     ran = here.rpx(file, "--predictions", str(saved), verb="score", runs="scored")
     assert ran.returncode == 0, ran.stderr
     assert "aligned:" in ran.stdout
+
+
+def test_every_command_prints_the_paths_of_reports_from_where_it_is_typed(lab: Lab) -> None:
+    ran = lab.rpx("--as", "markdown")
+    directory = lab.run_directory()
+    near = f"runs/{directory.name}/report/summary.md"
+    assert f"report: {near}" in ran.stdout.splitlines()
+    again = lab.rpx(str(directory.resolve()), "--as", "markdown", verb="report")
+    assert near in again.stdout.splitlines()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rpx_core.errors import ModelError
+from rpx_core.errors import ConfigError, ModelError
 from rpx_core.executors import process
 from rpx_core.report import Report
 from rpx_core.run import Outcome
-from tests.toys.bench import Bench, facts, failures, in_scene, value
+from tests.toys.bench import QUIET, Bench, facts, failures, in_scene, value
 from tests.toys.lab import toy_samples
 
 PROCESS = {"executor": "process", "previews": 0}
@@ -140,6 +141,7 @@ def test_a_model_that_cannot_be_set_up_is_one_clear_error(
             continue
         with pytest.raises(ModelError, match=says):
             bench.run(**model("toy-breaks", how=how), execution=execution)
+        assert not (bench.folder / "runs").exists()
 
 
 def test_an_error_of_a_plugin_comes_whole_from_a_worker(bench: Bench) -> None:
@@ -163,11 +165,42 @@ def test_workers_take_the_devices_in_turn(bench: Bench) -> None:
     assert {writer.device for writer in outcome.report.writers} == {"cpu", "cuda:1"}
 
 
-def test_what_was_done_before_a_worker_could_not_start_is_kept(bench: Bench) -> None:
-    layer = model("toy-breaks", how="setup raises")
+def cannot_start(*arguments: object) -> None:
+    raise ModelError("no GPU")
+
+
+def test_what_was_done_before_a_worker_could_not_start_is_kept(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = bench.run(replace(QUIET, shard=(1, 2)))
+    before = sorted(half.directory.rglob("*"))
+    monkeypatch.setattr("rpx_core.run._execute", cannot_start)
+    with pytest.raises(ModelError, match="no GPU"):
+        bench.run()
+    assert sorted(half.directory.rglob("*")) == before
+
+
+def test_a_run_that_could_not_start_leaves_nothing_that_was_not_there(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rpx_core.run._execute", cannot_start)
+    mine = bench.folder / "runs" / "notes.txt"
+    mine.parent.mkdir()
+    mine.touch()
+    for request in (QUIET, replace(QUIET, fresh=True)):
+        with pytest.raises(ModelError):
+            bench.run(request)
+        assert list(mine.parent.iterdir()) == [mine]
+    # In the folder of a shard, others may be at work.
     with pytest.raises(ModelError):
-        bench.run(**layer)
-    assert list((bench.folder / "runs").glob("*/journal/*.jsonl")) == []
+        bench.run(replace(QUIET, shard=(1, 2)))
+    assert (bench.plan().directory / "run.json").is_file()
+
+
+def test_an_unknown_report_format_leaves_no_run(bench: Bench) -> None:
+    with pytest.raises(ConfigError):
+        bench.run(replace(QUIET, reporters=("nosuch",)))
+    assert not (bench.folder / "runs").exists()
 
 
 def test_a_model_that_exits_cannot_end_the_run_as_a_success(bench: Bench) -> None:

@@ -111,3 +111,47 @@ def test_options_are_printed_for_people(capsys):
 def test_an_unknown_kind_suggests_one(capsys):
     assert invoke(["list", "modl"]) == 2
     assert "did you mean models?" in capsys.readouterr().err
+
+
+KINDS = ("task", "model", "metric", "dataset", "protocol", "reporter", "adapter", "plugin")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_that_nothing_has_is_a_mistake_of_the_user(kind, capsys):
+    for name in ("nosuchthing", "nosuch/thing") if kind != "plugin" else ("nosuchthing",):
+        assert invoke(["list", kind, name]) == 2
+        told = capsys.readouterr()
+        assert name.partition("/")[0] in told.err
+        assert told.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "close"),
+    [
+        (["model", "ground-plain"], "ground-plane"),
+        (["metrics", "scg"], "sgc"),
+        (["reporters", "mrkdown"], "markdown"),
+        (["datasets", "dmeo"], "demo"),
+        (["tasks", "monocular-depht"], "monocular_depth"),
+        (["plugins", "rpx-dpeth"], "rpx-depth"),
+    ],
+)
+def test_a_misspelt_name_is_suggested(arguments, close, capsys):
+    assert invoke(["list", *arguments]) == 2
+    assert f"did you mean {close}" in capsys.readouterr().err
+
+
+def test_an_unknown_name_is_an_object_under_json(capsys):
+    assert invoke(["list", "model", "ground-plain", "--json"]) == 2
+    assert "ground-plane" in json.loads(capsys.readouterr().out)["error"]["message"]
+
+
+def test_a_distribution_may_be_written_in_any_spelling(listed):
+    (entry,) = listed("metric", "RPX_Core/sgc")["metrics"]
+    assert entry["full_name"] == "rpx-core/sgc"
+
+
+def test_plugins_can_be_looked_up_by_name(listed):
+    found = listed("plugins", "rpx-depth")
+    assert {plugin["distribution"] for plugin in found["plugins"]} == {"rpx-depth"}
+    assert list(found["offers"]) == ["rpx-depth"]

@@ -163,6 +163,69 @@ def test_one_profiled_run_makes_no_chart() -> None:
     assert charts_of(results.report, changed(results.others[0], efficiency=None)) == {}
 
 
+def gaps_of(report: Report, *others: Report) -> tuple[str, ...]:
+    return line_up(report, others).gaps
+
+
+def test_costs_that_fewer_than_two_runs_have_are_told_with_what_each_lacks() -> None:
+    results = build_rivals(build_results(frames=2))
+    bare = changed(results.others[0], efficiency=None)
+    gap = (
+        "No chart of Latency, Parameters, FLOPs, which takes two runs: "
+        "midas-small (f0000000) was not profiled."
+    )
+    assert gaps_of(results.report, bare) == (gap,)
+    assert gaps_of(bare, results.report) == (gap,)
+    text = markdown.render(replace(results, others=[bare]))["summary.md"].decode()
+    assert "- No chart of Latency, Parameters, FLOPs, which takes two runs: midas" in text
+    page = read_page(html.render(replace(results, others=[bare]))["report.html"])
+    assert gap in page.text_outside("script")
+
+
+def test_each_cost_has_its_own_reason() -> None:
+    results = build_rivals(build_results(frames=2))
+    first = results.others[0]
+    nameless = first.model_copy(
+        update={"efficiency": make_profile(first.run.identity, flops=None, batch_size=8)}
+    )
+    assert gaps_of(results.report, nameless) == (
+        "No chart of Latency, which takes two runs: midas-small (00000000) was measured on "
+        "another machine or batch size.",
+        "No chart of FLOPs, which takes two runs: midas-small (00000000), the model does not use "
+        "torch.",
+    )
+
+
+def test_quality_without_a_direction_is_told() -> None:
+    results = build_rivals(build_results(frames=2))
+    numbers = tuple(n.model_copy(update={"better": None}) for n in results.report.numbers)
+    mine = results.report.model_copy(update={"numbers": numbers})
+    (gap,) = gaps_of(mine, *results.others)
+    assert gap.endswith("has no better end.")
+    (gap,) = gaps_of(results.report.model_copy(update={"numbers": ()}), *results.others)
+    assert gap.endswith("is not in this report.")
+
+
+def test_nothing_is_told_where_nobody_profiled_or_everything_is_drawn() -> None:
+    plain = build_results(frames=2).report
+    assert gaps_of(plain, changed(plain)) == ()
+    results = build_rivals()
+    assert gaps_of(results.report, *results.others) == ()
+    assert gaps_of(results.report) == ()
+
+
+def test_latencies_of_two_machines_are_not_drawn_where_the_first_run_has_none() -> None:
+    results = build_rivals(build_results(frames=2))
+    orin = make_profile("f")
+    orin = orin.model_copy(
+        update={"hardware": orin.hardware.model_copy(update={"accelerator": "Orin (nvgpu)"})}
+    )
+    bare = results.report.model_copy(update={"efficiency": None})
+    others = [results.others[0], changed(results.others[1], efficiency=orin)]
+    assert "Latency" not in charts_of(bare, *others)
+    assert "FLOPs" in charts_of(bare, *others)
+
+
 def test_quality_without_a_direction_makes_no_chart() -> None:
     results = build_rivals(build_results(frames=2))
     numbers = tuple(n.model_copy(update={"better": None}) for n in results.report.numbers)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rpx_core.errors import ExitCode
-from rpx_core.models import ModelPart
+from rpx_core.models import object_model
 from rpx_core.profiling.storage import NAME
 from rpx_core.run import run
 from tests.toys.bench import QUIET, Bench, facts
@@ -132,7 +132,7 @@ def test_a_model_of_this_process_is_profiled_here(bench: Bench) -> None:
 
     model = Here()
     plan = bench.plan()
-    part = ModelPart("here", "object", value=model)
+    part = object_model(model, "here")
     outcome = run(replace(plan, job=replace(plan.job, model=part)), bench.host, PROFILED)
     assert outcome.report.efficiency is not None
     assert model.calls > len(toy_samples())

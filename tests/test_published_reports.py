@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rpx_core as rpx
+from rpx_core.reporters.markdown import escape
 
 from .published_samples import Model, depth_samples
 
@@ -37,6 +38,37 @@ def refuse(literal: str) -> float:
 
 def read_strictly(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+# Warnings.
+
+
+def test_a_wrong_unit_is_warned_of_wherever_a_result_is_shown(tmp_path: Path) -> None:
+    model = Model(DEPTH, lambda sample: np.full((4, 6), 2000.0, np.float32))
+    result = rpx.BenchmarkRunner(model, rpx.RPXDataset(depth_samples(), DEPTH)).run()
+    (warning,) = (one for one in result.warnings if "check units" in one)
+    assert f"\nwarning: {warning}" in str(result)
+    text = rpx.format_markdown_summary(**WHO, result=result)
+    assert f"- {escape(warning)}\n" in text.partition("## Warnings\n\n")[2]
+    stored = read_strictly(rpx.write_json(tmp_path / "out.json", **WHO, result=result))
+    assert stored["warnings"] == list(result.warnings)
+
+
+def test_plain_rows_are_doubted_by_what_they_say() -> None:
+    suite = rpx.MetricSuite.for_task(DEPTH)
+    assert "outside 0.1 to 10" in suite.build_result([{"id": "a", "scale_ratio": 1e3}]).warnings[0]
+    assert suite.build_result([{"id": "a", "scale_ratio": 1.0}]).warnings == ()
+
+
+def test_warnings_are_escaped_and_cut() -> None:
+    warnings = [f"<b>{number}</b>\n# {'x' * 900}" for number in range(30)]
+    result = dataclasses.replace(PLAIN, warnings=warnings)
+    text = rpx.format_markdown_summary(**WHO, result=result)
+    assert "<b>" not in text
+    assert "\n# x" not in text
+    assert "- and 10 more" in text
+    assert len(text) < 20_000
+    assert len(str(result).splitlines()) == len(str(PLAIN).splitlines()) + 31
 
 
 # Markdown.
@@ -120,7 +152,7 @@ def test_document_has_the_published_keys(evaluated: Any, tmp_path: Path) -> None
     assert path == tmp_path / "a" / "out.json"
     assert list(stored) == [
         *("task", "model", "split", "repo_id", "num_samples", "aggregated", "per_sample"),
-        *("numbers", "deployment_readiness"),
+        *("warnings", "numbers", "deployment_readiness"),
     ]
     assert (stored["task"], stored["model"], stored["num_samples"]) == (DEPTH, "flat", 18)
     assert stored["aggregated"] == dict(result.aggregated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -146,6 +147,15 @@ def test_model_dataset_and_suite_must_be_for_one_task() -> None:
         rpx.BenchmarkRunner(flat(), depth_set(), suite)
     with pytest.raises(rpx.ModelError, match="not say which task"):
         rpx.BenchmarkRunner(object(), depth_set())  # type: ignore[arg-type]  # that is tested
+
+
+def test_results_warn_of_what_is_odd_about_their_data(demo: Path) -> None:
+    (sample, *_) = json.loads(demo.read_text())["samples"]
+    samples = [{**sample, "sequence": "one"}, {**sample, "id": sample["id"].upper()}]
+    data = rpx.RPXDataset(samples, DEPTH, root=demo.parent)
+    (warning,) = data.warnings
+    assert "in case alone" in warning
+    assert rpx.BenchmarkRunner(flat(), data).run().warnings[0] == warning
 
 
 def test_a_list_of_samples_is_no_dataset() -> None:

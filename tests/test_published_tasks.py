@@ -15,10 +15,11 @@ import rpx_core as rpx
 from rpx_core.config import Data
 from rpx_core.datasets import open_dataset
 from rpx_core.host import Host
+from rpx_core.names import OFFICIAL_TASKS
 from rpx_core.published.tasks import Run
 from rpx_core.run_json import read_record
 
-from .published_samples import CHEATS, RUNS, TASKS, Model
+from .published_samples import CHEATS, RUNS, Model
 
 DEPTH = rpx.TaskType.MONOCULAR_DEPTH
 Config = rpx.MonocularDepthRunConfig
@@ -44,8 +45,13 @@ def run_flat(demo: Path, folder: Path, **fields: Any) -> Run:
 # What a configuration sets.
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_each_configuration_is_of_its_task(task: rpx.TaskType) -> None:
+def test_every_task_that_our_plugins_offer_has_a_configuration_and_a_function() -> None:
+    offered = {offer.spec.name for offer in Host.discover().offers("task").values()}
+    assert offered & set(OFFICIAL_TASKS) == set(OFFICIAL_TASKS) == set(RUNS)
+
+
+@pytest.mark.parametrize("task", RUNS)
+def test_each_configuration_is_of_its_task(task: str) -> None:
     kind, _ = RUNS[task]
     config = kind(model_name="some-model").to_config()
     assert config.task == task
@@ -112,6 +118,9 @@ def test_a_configuration_is_frozen() -> None:
         ({"model": object(), "model_name": "m"}, "model and model_name given"),
         ({"model": object(), "model_kwargs": {"a": 1}}, "model_kwargs are options"),
         ({"hf_checkpoint": "c", "model_kwargs": {"checkpoint": "d"}}, "given twice"),
+        ({"model_name": "m", "model_version": "1"}, "model_version is of a model object"),
+        ({"model": object(), "model_version": ""}, "model_version is"),
+        ({"model": object(), "model_version": 2}, "model_version is"),
         ({"model_name": "m", "split": "hrad"}, "no split 'hrad'"),
         ({"model_name": "m", "batch_size": 0}, "batch_size is 0"),
         ({"model_name": "m", "batch_size": "4"}, "batch_size is '4'"),
@@ -153,6 +162,60 @@ def test_a_run_gives_result_readiness_and_both_reports(demo: Path, tmp_path: Pat
     assert paths["markdown"].read_text().startswith("# `Model` on `monocular_depth`")
 
 
+@pytest.mark.parametrize(
+    ("task", "model"),
+    [("semantic_segmentation", "threshold-semantic"), ("trajectory", "static-trajectory")],
+)
+def test_tasks_beside_the_well_known_ones_run_too(
+    task: str, model: str, demo: Path, tmp_path: Path
+) -> None:
+    config, run = RUNS[task]
+    cfg = config(model_name=model, manifest_path=demo, max_samples=2, output_dir=tmp_path)
+    result, readiness, _ = run(cfg)
+    assert (result.task, readiness.task) == (task, task)
+    assert any(value is not None for value in result.aggregated.values())
+
+
+def test_a_function_is_a_model_of_classes(demo: Path, tmp_path: Path) -> None:
+    model = rpx.make_numpy_semantic_model(lambda rgb: np.zeros(rgb.shape[:2], int), name="none")
+    cfg = rpx.SemanticSegmentationRunConfig(
+        model=model, manifest_path=demo, max_samples=1, output_dir=tmp_path
+    )
+    result, *_ = rpx.run_semantic_segmentation(cfg)
+    assert result.num_samples == 1
+
+
+@pytest.mark.parametrize(
+    ("task", "make", "says"),
+    [
+        (
+            "monocular_depth",
+            lambda: rpx.make_numpy_depth_model(lambda rgb: np.full((2, 2), 2e3), name="mm"),
+            "outside 0.1 to 10: check units",
+        ),
+        (
+            "trajectory",
+            lambda: rpx.make_numpy_trajectory_model(
+                lambda times: np.tile(np.eye(4), (len(times), 1, 1)), name="still"
+            ),
+            "the rotation of an alignment is not unique (1 samples)",
+        ),
+    ],
+)
+def test_warnings_are_those_of_the_report_on_disk_and_in_memory(
+    task: str, make: Callable[[], Any], says: str, demo: Path, tmp_path: Path
+) -> None:
+    config, run = RUNS[task]
+    cfg = config(model=make(), manifest_path=demo, split="easy", max_samples=1, output_dir=tmp_path)
+    result, _, paths = run(cfg)
+    assert any(says in warning for warning in result.warnings)
+    report = json.loads((paths["json"].parent / "result.json").read_text())
+    assert list(result.warnings) == report["warnings"]
+    assert json.loads(paths["json"].read_text())["warnings"] == report["warnings"]
+    data = rpx.RPXDataset.from_name(str(demo), task=task, split="easy", limit=1)
+    assert list(rpx.BenchmarkRunner(make(), data).run().warnings) == report["warnings"]
+
+
 def test_a_run_is_a_run_of_the_engine(demo: Path, tmp_path: Path) -> None:
     _, _, paths = run_flat(demo, tmp_path)
     run = paths["json"].parents[1]
@@ -184,13 +247,56 @@ def test_a_model_object_is_evaluated_anew_and_a_named_model_resumes(
     assert again.numbers == first.numbers
 
 
+def test_two_objects_of_one_name_are_two_runs_and_both_are_kept(demo: Path, tmp_path: Path) -> None:
+    def deep(sample: rpx.Sample) -> Any:
+        return flat(sample) * 2
+
+    first, _, one = run_flat(demo, tmp_path)
+    second, _, two = run_flat(demo, tmp_path, model=Model(DEPTH, deep))
+    assert first.aggregated["absrel"] != second.aggregated["absrel"]
+    assert one["json"] != two["json"]
+    for result, paths in ((first, one), (second, two)):
+        stored = json.loads(paths["json"].read_text())
+        assert stored["aggregated"]["absrel"] == result.aggregated["absrel"]
+
+
+def test_two_functions_of_one_name_and_one_source_are_two_runs(demo: Path, tmp_path: Path) -> None:
+    def wall(metres: float) -> Any:
+        return rpx.make_numpy_depth_model(lambda rgb: np.full((2, 2), metres), name="wall")
+
+    near, *_ = run_flat(demo, tmp_path, model=wall(1.0))
+    far, *_ = run_flat(demo, tmp_path, model=wall(2.0))
+    assert near.aggregated["absrel"] != far.aggregated["absrel"]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_named_version_of_an_object_resumes_and_another_does_not(
+    demo: Path, tmp_path: Path
+) -> None:
+    model = Model(DEPTH, flat)
+    first, _, paths = run_flat(demo, tmp_path, model=model, model_version="1")
+    again, _, same = run_flat(demo, tmp_path, model=model, model_version="1")
+    assert (len(model.batches), again.numbers, same) == (2, first.numbers, paths)
+    run_flat(demo, tmp_path, model=model, model_version="2")
+    assert len(model.batches) == 4
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_model_object_may_be_called_anything(demo: Path, tmp_path: Path) -> None:
+    model = Model(DEPTH, flat)
+    model.name = f"a\x1b[2J\n{'b' * 1000}"  # type: ignore[attr-defined]  # as users do
+    _, readiness, paths = run_flat(demo, tmp_path, model=model)
+    assert read_record(paths["json"].parents[1]).model == readiness.model_name
+    assert readiness.model_name.startswith("a\\x1b[2J\\nbbb")
+
+
 # What a run raises.
 
 
 @pytest.mark.parametrize("make", CHEATS)
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", RUNS)
 def test_a_model_or_adapter_that_looks_at_the_truth_is_stopped(
-    task: rpx.TaskType, make: Callable[[rpx.TaskType], Any], demo: Path, tmp_path: Path
+    task: str, make: Callable[[str], Any], demo: Path, tmp_path: Path
 ) -> None:
     config, run = RUNS[task]
     cfg = config(model=make(task), manifest_path=demo, max_samples=1, output_dir=tmp_path)

@@ -47,6 +47,19 @@ SHAPES: Mapping[str, Edit] = {
     "distributions a list": lambda d: d["inputs"].update(distributions=["numpy"]),
     "runs of nothing": lambda d: d.update(inputs={"runs": {}}),
     "a negative count": lambda d: d.update(dataset_samples=-5),
+    "a name that is a path": lambda d: d.update(name="../../etc"),
+    "a name of another run": lambda d: d.update(name=f"{d['name'][:-8]}00000000"),
+    "a name of two lines": lambda d: d.update(name=f"a\n{d['name']}"),
+    "an endless name": lambda d: d.update(name=f"{'a' * 300}{d['name']}"),
+    "no name": lambda d: d.update(name=""),
+    "a name a number": lambda d: d.update(name=7),
+    "an endless model": lambda d: d.update(model="m" * 10**6),
+    "no model": lambda d: d.update(model=""),
+    "a model that steers the terminal": lambda d: d.update(model="\x1b[2Jm"),
+    "a model of two lines": lambda d: d.update(model="m\nerror: none"),
+    "endless data": lambda d: d.update(data="d" * 10**6),
+    "a task that steers the terminal": lambda d: d.update(task="\x9b2J"),
+    "an endless protocol": lambda d: d.update(protocol="p" * 10**6),
     "another key": lambda d: d.update(more=1),
     "no headline": lambda d: d.update(primary=""),
     "a headline of no metric": lambda d: d.update(primary="nope.x@y"),
@@ -92,6 +105,8 @@ def test_a_record_of_another_shape_is_refused(
     with pytest.raises(ConfigError, match=r"run\.json") as caught:
         rendered(finished[0], directory)
     assert caught.value.hint is not None
+    assert len(caught.value.message) < 600
+    assert caught.value.message.isprintable()
     with pytest.raises(ConfigError):
         open_source(directory, finished[0].host)
 

@@ -28,6 +28,7 @@ def make_other(directory: Path, change: Callable[[dict[str, Any]], None]) -> Non
     change(record["inputs"])
     before, after = record["identity"], digest(record["inputs"])
     record["identity"] = after
+    record["name"] = record["name"].replace(before[:8], after[:8])
     (directory / "run.json").write_text(json.dumps(record))
     for path in (directory / "journal").glob("*.jsonl"):
         path.write_bytes(path.read_bytes().replace(before.encode(), after.encode()))

@@ -14,7 +14,15 @@ from rpx_core.errors import JournalError
 from rpx_core.guard import guarded
 from rpx_core.journal import Journal, JournalWriter
 from rpx_core.report import Failure, Measured, Row
-from rpx_core.stored_text import MAX_KEYS, MAX_NAME, MAX_PROSE, storable, storable_mapping
+from rpx_core.stored_text import (
+    MAX_KEYS,
+    MAX_NAME,
+    MAX_PROSE,
+    is_name,
+    storable,
+    storable_mapping,
+    storable_name,
+)
 from rpx_core.writers import introduce_writer
 from tests.toys.journals import RUN, commit, make_writer
 
@@ -39,6 +47,14 @@ def test_a_stored_text_is_short_and_can_be_encoded(text: str, limit: int) -> Non
 @given(encodable)
 def test_a_short_text_is_stored_as_it_is(text: str) -> None:
     assert storable(text) == text
+
+
+@given(anything)
+def test_a_stored_name_is_a_name_and_a_name_is_stored_as_it_is(text: str) -> None:
+    stored = storable_name(text)
+    assert is_name(stored)
+    assert storable_name(stored) == stored
+    assert stored == text or not is_name(text)
 
 
 def test_a_cut_text_says_so() -> None:

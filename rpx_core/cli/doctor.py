@@ -35,14 +35,16 @@ def doctor(*, state: State) -> int:
     return ExitCode.PLUGIN if state.strict and not diagnosis.healthy else ExitCode.OK
 
 
-def print_plugins(state: State, host: Host) -> None:
-    """The table of plugins, for `rpx list plugins`."""
+def print_plugins(state: State, host: Host, name: str | None = None) -> None:
+    """The table of plugins, or of those whose names contain `name`, for `rpx list plugins`."""
     from rich.markup import escape
     from rich.table import Table
 
-    from rpx_core.doctor import HEADINGS, diagnose, to_dict, to_rows
+    from rpx_core.doctor import HEADINGS, diagnose, select_plugins, to_dict, to_rows
 
     diagnosis = diagnose(host)
+    if name is not None:
+        diagnosis = select_plugins(diagnosis, name)
     if state.as_json:
         print_json(to_dict(diagnosis))
         return

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from rpx_core.host import Host
     from rpx_core.offers import Kind, Offer
 
 KINDS: Mapping[str, Kind] = {
@@ -65,6 +66,7 @@ Examples:
   rpx list metrics depth        names that contain `depth`
   rpx list model ground-plane   one model, with its options
   rpx list plugins
+  rpx list plugins rpx-depth
 """,
 )
 @click.argument("kind", required=False, callback=_plural, shell_complete=_complete)
@@ -73,7 +75,8 @@ Examples:
 def list_(*, state: State, kind: str | None, name: str | None) -> None:
     """Show what is installed of a KIND, or the entries whose name contains NAME.
 
-    KIND is tasks, models, metrics, datasets, protocols, reporters, adapters or plugins.
+    KIND is tasks, models, metrics, datasets, protocols, reporters, adapters or plugins. Without any
+    entry of that NAME, the exit code is 2.
 
     The whole NAME shows that entry with its options. Otherwise nothing heavy is imported: plugins
     describe what they offer.
@@ -82,13 +85,10 @@ def list_(*, state: State, kind: str | None, name: str | None) -> None:
     if kind == PLUGINS:
         from rpx_core.cli.doctor import print_plugins
 
-        print_plugins(state, host)
+        print_plugins(state, host, name)
         return
     wanted = {kind: KINDS[kind]} if kind else KINDS
-    found = {
-        plural: _matching(list(host.offers(single).values()), name)
-        for plural, single in wanted.items()
-    }
+    found = {plural: _matching(host, single, name) for plural, single in wanted.items()}
     entries = {plural: [_entry(offer) for offer in offers] for plural, offers in found.items()}
     if name is not None:
         for plural, offers in found.items():
@@ -103,10 +103,14 @@ def list_(*, state: State, kind: str | None, name: str | None) -> None:
             _print(state, plural, shown)
 
 
-def _matching(offers: list[Offer[Any]], name: str | None) -> list[Offer[Any]]:
-    """The offers of this name, else those whose name contains it."""
+def _matching(host: Host, kind: Kind, name: str | None) -> list[Offer[Any]]:
+    """The offers of this name, else those whose name contains it; ConfigError for none of them."""
+    offers = list(host.offers(kind).values())
+    if name is None:
+        return offers
     exact = [offer for offer in offers if name in (offer.spec.name, offer.full_name)]
-    return exact or [offer for offer in offers if name is None or name in offer.full_name]
+    near = [offer for offer in offers if name in offer.full_name]
+    return exact or near or [host.find(kind, name)]
 
 
 def _options(offer: Offer[Any]) -> dict[str, Any]:

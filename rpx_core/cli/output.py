@@ -15,6 +15,8 @@ import click
 from rpx_core.streams import stdout_to_stderr
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from rpx_core.host import Host
@@ -80,6 +82,12 @@ def common_options(command: F) -> F:
     params = [*getattr(command, "__click_params__", []), *decorated.__click_params__]  # type: ignore[attr-defined]  # set by click
     decorated.__click_params__ = params  # type: ignore[attr-defined]  # set by click
     return decorated  # type: ignore[return-value]  # click reads the parameters above
+
+
+def near(path: Path) -> str:
+    """A path as it is shortest from where the command was typed."""
+    here = path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def print_json(document: Mapping[str, Any] | list[Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rpx_core.cli.output import State, common_options, print_json
+from rpx_core.cli.output import State, common_options, near, print_json
 from rpx_core.cli.settings import parse_formats, report_options
 from rpx_core.errors import ExitCode
 
@@ -49,7 +49,7 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
 
     Copy the `journal/` folders of shards together first: merging is copying files.
     """
-    from rpx_core.cli.tables import tabulate_runs
+    from rpx_core.cli.tables import plain, tabulate_runs
     from rpx_core.lifecycle import DEFAULT_REPORTERS
     from rpx_core.results import collect, stored_metrics
     from rpx_core.run import load_reporter, write_reports
@@ -73,7 +73,7 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
     for group in groups:
         console.print(tabulate_runs(group))
     for path in written:
-        console.print(str(path), markup=False, soft_wrap=True)
+        console.print(plain(near(path)), soft_wrap=True)
     apart = _tell_apart(groups)
     for line in apart:
         console.print(f"not beside each other: {line}", markup=False, soft_wrap=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rpx_core.cli.output import near
 from rpx_core.cli.tables import (
     plain,
     tabulate_efficiency,
@@ -39,7 +39,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(f"[yellow]warning:[/] {plain(warning)}", soft_wrap=True)
     for path in outcome.written:
         if path.suffix in {".html", ".md"}:
-            console.print(f"report: {plain(_near(path))}", soft_wrap=True)
+            console.print(f"report: {plain(near(path))}", soft_wrap=True)
 
 
 def _print_heading(console: Console, outcome: Outcome) -> None:
@@ -126,16 +126,10 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     task = outcomes[0].report.run.task.rpartition("/")[2]
     console.print(
         "\n[bold]Next[/]\n"
-        f"  open {plain(_near(directory / 'report' / 'report.html'))}\n"
+        f"  open {plain(near(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
         f"  rpx run --model my_model.py:predict --task {plain(task)}\n"
         "                                        your own function: image in, prediction out\n"
         "  rpx data --help                       your own data\n",
         soft_wrap=True,
     )
-
-
-def _near(path: Path) -> str:
-    """A path as it is shortest from where the command was typed."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -119,6 +119,11 @@ class RPXDataset:
         return self._reader.root
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about the data; results of it say so too."""
+        return self._reader.warnings
+
+    @property
     def batch_size(self) -> int:
         """Samples per list."""
         return self._batch_size

@@ -91,6 +91,7 @@ def _document(
         "num_samples": result.num_samples,
         "aggregated": result.aggregated,
         "per_sample": result.per_sample,
+        "warnings": result.warnings,
     }
     if result.numbers:
         document["numbers"] = result.numbers

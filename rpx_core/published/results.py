@@ -15,7 +15,7 @@ from rpx_core.published.readiness import (
     TemporalStabilityResult,
     WeightedPhaseScore,
 )
-from rpx_core.published.tables import format_result, format_scores
+from rpx_core.published.tables import format_result, format_scores, format_warnings
 from rpx_core.report import Number, Readiness, Row
 from rpx_core.results import STABILITY_OUTPUT, find_stability
 
@@ -52,12 +52,17 @@ class BenchmarkResult:
     where it is undefined. `aggregated` has the headline value per key. Results of this package
     hold `MetricRow`s, and an `Aggregated`, whose `numbers` count what was undefined.
     `print(result)` shows a table.
+
+    `warnings` say why the numbers should be doubted, as reports of `rpx run` do: one that is far
+    outside what makes sense, most often for a wrong unit, a metric without any value, what an
+    alignment or the data warns of.
     """
 
     task: TaskType | str
     per_sample: Sequence[Mapping[str, Any]]
     aggregated: Mapping[str, float | None]
     num_samples: int
+    warnings: Sequence[str] = ()
 
     @property
     def numbers(self) -> Mapping[str, Number]:
@@ -65,7 +70,8 @@ class BenchmarkResult:
         return self.aggregated.numbers if isinstance(self.aggregated, Aggregated) else {}
 
     def __str__(self) -> str:
-        return format_result(self.task, self.num_samples, self.aggregated, self.numbers)
+        table = format_result(self.task, self.num_samples, self.aggregated, self.numbers)
+        return "\n".join([table, *format_warnings(self.warnings)])
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ resumes and has an identity; here the first error of a model comes out as it is.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
@@ -79,7 +79,7 @@ class BenchmarkRunner:
         breaks the task's contract, naming the sample; what the model raises comes out as it is.
         """
         suite = self.metric_suite
-        return suite.build_result(self._score(suite.scoring, None, progress))
+        return self._result(suite, self._score(suite.scoring, None, progress))
 
     def run_with_deployment_readiness(
         self,
@@ -101,7 +101,7 @@ class BenchmarkRunner:
         place = scoring.find_key(primary_metric)
         coherence = _coherence(scoring) if compute_sgc_flag else None
         rows = self._score(scoring, coherence.take if coherence else None, progress)
-        result = MetricSuite(scoring).build_result(rows)
+        result = self._result(MetricSuite(scoring), rows)
         units = [unit.row for row in rows for unit in row.evidence]
         report = make_report(
             Findings(
@@ -117,6 +117,10 @@ class BenchmarkRunner:
             )
         )
         return result, report
+
+    def _result(self, suite: MetricSuite, rows: Sequence[MetricRow]) -> BenchmarkResult:
+        result = suite.build_result(rows)
+        return replace(result, warnings=(*self.dataset.warnings, *result.warnings))
 
     def _score(
         self, scoring: TaskScoring, keep: Keep | None, progress: Progress | None

@@ -9,6 +9,7 @@ from functools import cached_property
 from rpx_core.aggregate import Aggregator
 from rpx_core.config import RunConfig
 from rpx_core.contracts import Frame, Output, Sample, TaskType, Unit
+from rpx_core.doubts import find_doubts
 from rpx_core.errors import MetricError
 from rpx_core.host import Host
 from rpx_core.measure import LabelledMetric
@@ -16,7 +17,7 @@ from rpx_core.models import ModelPart
 from rpx_core.names import is_same_task
 from rpx_core.published.evidence import Evidence, Keys, Memory, MetricRow, row_values
 from rpx_core.readiness.scores import Basis, compute_readiness
-from rpx_core.report import Readiness, Row
+from rpx_core.report import Number, Readiness, Row
 from rpx_core.resolution import STABILITY, Resolved, resolve
 from rpx_core.results import find_stability
 from rpx_core.rows import Source
@@ -97,6 +98,14 @@ class TaskScoring:
         """What aggregates the evidence of rows."""
         memory = Memory(rows)
         return Aggregator(memory, memory.rows, self.resolved.metrics)
+
+    def doubt(
+        self, rows: Sequence[MetricRow], fold: Aggregator, headlines: Sequence[Number]
+    ) -> tuple[str, ...]:
+        """Why the headline numbers of these rows should be doubted, as their report would say."""
+        main = [n.address for n in headlines if (n.label, n.output) == self.resolved.primary]
+        units = [unit.row for row in rows for unit in row.evidence]
+        return find_doubts(fold, units, headlines, self.resolved.metrics, "".join(main))
 
     def readiness(self, rows: Sequence[MetricRow], place: tuple[str, str]) -> Readiness:
         """The readiness scores of one output under `rpx-2`."""

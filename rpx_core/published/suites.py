@@ -9,6 +9,7 @@ from typing import Any
 
 from rpx_core.config import build_config
 from rpx_core.contracts import Sample, TaskType
+from rpx_core.doubts import find_implausible
 from rpx_core.errors import ConfigError, MetricError, kind_of
 from rpx_core.folds import average
 from rpx_core.published.evidence import (
@@ -107,19 +108,24 @@ class MetricSuite:
         define it, and `numbers` says so; MetricError for an output that has no such mean.
         Undefined is None, and counted.
         """
-        evident = [row for row in rows if isinstance(row, MetricRow) and row.evidence]
-        if len(evident) == len(rows):
-            return aggregate_numbers(self.scoring.fold(evident).headlines(), self.keys)
-        if evident:
-            raise MetricError(
-                f"{len(evident)} of {len(rows)} rows have their evidence; all or none was expected",
-                hint="pass rows as `evaluate` returned them; dict(row) is a copy without it",
-            )
-        return Aggregated(self._means(rows))
+        evident = _with_evidence(rows)
+        if evident is None:
+            return Aggregated(self._means(rows))
+        return aggregate_numbers(self.scoring.fold(evident).headlines(), self.keys)
 
     def build_result(self, rows: Sequence[Mapping[str, Any]]) -> BenchmarkResult:
-        """The rows with their aggregates."""
-        return BenchmarkResult(self.task, list(rows), self.aggregate(rows), len(rows))
+        """The rows with their aggregates, and why these should be doubted."""
+        evident = _with_evidence(rows)
+        if evident is None:
+            aggregated = Aggregated(self._means(rows))
+            numbers = aggregated.numbers.values()
+            warnings = find_implausible(numbers, self.scoring.resolved.metrics)
+        else:
+            fold = self.scoring.fold(evident)
+            headlines = fold.headlines()
+            aggregated = aggregate_numbers(headlines, self.keys)
+            warnings = self.scoring.doubt(evident, fold, headlines)
+        return BenchmarkResult(self.task, list(rows), aggregated, len(rows), warnings)
 
     def _means(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Number]:
         places = {key: place for place, key in self.keys.items()}
@@ -162,6 +168,19 @@ def compute_metrics(
     For many predictions, make the suite once: each call of this looks for the task's metrics anew.
     """
     return MetricSuite.for_task(task).evaluate(pred, gt, sample)
+
+
+def _with_evidence(rows: Sequence[Mapping[str, Any]]) -> list[MetricRow] | None:
+    """The rows where all have their evidence, None where none has; MetricError in between."""
+    evident = [row for row in rows if isinstance(row, MetricRow) and row.evidence]
+    if len(evident) == len(rows):
+        return evident
+    if not evident:
+        return None
+    raise MetricError(
+        f"{len(evident)} of {len(rows)} rows have their evidence; all or none was expected",
+        hint="pass rows as `evaluate` returned them; dict(row) is a copy without it",
+    )
 
 
 def _is_number(value: object) -> bool:

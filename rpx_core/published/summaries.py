@@ -40,6 +40,8 @@ _COST = {
     "latency_ms_per_sample": "latency per sample (ms)",
 }
 
+_WARNINGS_SHOWN = 20
+
 
 @dataclass(frozen=True)
 class ReportFacts:
@@ -62,6 +64,8 @@ def format_summary(
         "## Aggregated metrics",
         _metrics(result),
     ]
+    if result.warnings:
+        blocks += ["## Warnings", _warnings(result.warnings)]
     if report is not None:
         blocks += _readiness(report)
     return "\n\n".join(blocks) + "\n"
@@ -77,6 +81,12 @@ def _metrics(result: BenchmarkResult) -> str:
         ["metric", "value", "unit", "better", "n", "undefined", "aggregate"],
         [[code(key), *_columns(number)] for key, number in result.numbers.items()],
     )
+
+
+def _warnings(warnings: Sequence[str]) -> str:
+    lines = [f"- {escape(shorten(warning, 400))}" for warning in warnings[:_WARNINGS_SHOWN]]
+    more = len(warnings) - len(lines)
+    return "\n".join([*lines, *([f"- and {format_count(more)} more"] if more else [])])
 
 
 def _columns(number: Number) -> list[str]:

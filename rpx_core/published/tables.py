@@ -69,6 +69,12 @@ def format_scores(model_name: str, readiness: Readiness) -> str:
     return f"{title}\n\n{_table(header, rows, right={1, 4})}"
 
 
+def format_warnings(warnings: Sequence[str]) -> list[str]:
+    """A line for each, after an empty one."""
+    lines = [f"warning: {reveal(' '.join(warning.split()))}" for warning in warnings]
+    return ["", *lines] if lines else []
+
+
 def _value(value: float | None) -> str:
     return "n/a" if value is None or not math.isfinite(value) else format_number(value)
 

@@ -17,7 +17,7 @@ from rpx_core.errors import (
 )
 from rpx_core.host import Host
 from rpx_core.lifecycle import Request
-from rpx_core.models import ModelPart
+from rpx_core.models import ModelPart, object_model
 from rpx_core.names import is_same_task
 from rpx_core.plan import Plan
 from rpx_core.published.efficiency import EfficiencyMetadata
@@ -33,7 +33,8 @@ from rpx_core.published.results import (
 from rpx_core.published.running import Progress
 from rpx_core.published.scoring import name_outputs
 from rpx_core.published.summaries import ReportFacts
-from rpx_core.published.tasks import Run, TaskRunConfig, name_model
+from rpx_core.published.task_config import TaskRunConfig, name_model
+from rpx_core.published.tasks import Run
 from rpx_core.report import FailedSample, Stage
 from rpx_core.run import Outcome, run
 from rpx_core.session import Layers, make_plans
@@ -93,7 +94,7 @@ def _model_part(cfg: TaskRunConfig) -> ModelPart | None:
         raise ModelError(
             f"the model does {does or 'not say which task it does'}, the run is for {cfg.task}"
         )
-    return ModelPart(name_model(model), "object", value=model)
+    return object_model(model, name_model(model), cfg.model_version)
 
 
 def _result(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> BenchmarkResult:
@@ -104,7 +105,7 @@ def _result(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> BenchmarkResult
         if row.unit is Unit.SAMPLE and row.failure is None
     ]
     aggregated = aggregate_numbers(outcome.report.numbers, keys)
-    return BenchmarkResult(cfg.task, rows, aggregated, len(rows))
+    return BenchmarkResult(cfg.task, rows, aggregated, len(rows), outcome.report.warnings)
 
 
 def _readiness(cfg: TaskRunConfig, plan: Plan, outcome: Outcome) -> DeploymentReadinessReport:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rpx_core.report.bounded import Count, Description, Name
+from rpx_core.report.bounded import Count, Description, Name, Prose
 from rpx_core.stored import Stored
 
 
@@ -30,9 +30,9 @@ class RunRecord(Stored):
     dataset_samples: Count
     selected_samples: Count
     sequences: Count
-    partial: tuple[str, ...] = ()
+    partial: tuple[Prose, ...] = ()
     """Why what is evaluated is not the whole of its data, beside a limit."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Prose, ...] = ()
     inputs: Mapping[str, Any]
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rpx_core.report import Report
 from rpx_core.reporters.formatting import format_count, format_value
 from rpx_core.reporters.headline import primary_number
-from rpx_core.reporters.pareto import COSTS, ParetoChart, draw_charts
+from rpx_core.reporters.pareto import COSTS, ParetoChart, draw_charts, explain_gaps
 
 NOT_PROFILED = "–"
 
@@ -33,6 +33,8 @@ class Comparison:
 
     lines: tuple[RunLine, ...]
     charts: tuple[ParetoChart, ...]
+    gaps: tuple[str, ...] = ()
+    """Why costs have no chart, though a run was profiled."""
 
     @property
     def has_costs(self) -> bool:
@@ -46,7 +48,7 @@ def line_up(report: Report, others: Sequence[Report]) -> Comparison:
         return Comparison((), ())
     charts = draw_charts(report, others)
     lines = (_line(run, charts, is_mine=run is report) for run in (report, *others))
-    return Comparison(tuple(lines), charts)
+    return Comparison(tuple(lines), charts, explain_gaps(report, others))
 
 
 def _line(report: Report, charts: Sequence[ParetoChart], *, is_mine: bool) -> RunLine:

@@ -259,6 +259,7 @@ def _others_section(report: Report, others: Sequence[Report]) -> str:
         table(header, rows, right={3, 5, 6, 7}),
         remainder(len(others), RUNS_SHOWN),
         f"{'; '.join(units)}." if comparison.has_costs else "",
+        "\n".join(f"- {escape(shorten(gap, 400))}" for gap in comparison.gaps),
     )
 
 

@@ -111,6 +111,26 @@ def draw_charts(report: Report, others: Sequence[Report]) -> tuple[ParetoChart, 
     return tuple(chart for chart in charts if chart is not None)
 
 
+def explain_gaps(report: Report, others: Sequence[Report]) -> tuple[str, ...]:
+    """Why costs have no chart though a run was profiled, costs with the same reasons together."""
+    reports = [report, *others]
+    if not others or all(one.efficiency is None for one in reports):
+        return ()
+    number = primary_number(report)
+    if number is None or number.better is None:
+        problem = "is not in this report" if number is None else "has no better end"
+        return (f"No chart of quality against cost: {report.primary} {problem}.",)
+    costs: dict[tuple[str, ...], list[str]] = {}
+    for cost in COSTS.values():
+        entries, missing = _enter(cost, number, reports)
+        if len(entries) < 2:
+            costs.setdefault(tuple(missing), []).append(cost.name)
+    return tuple(
+        f"No chart of {', '.join(names)}, which takes two runs: {'; '.join(missing)}."
+        for missing, names in costs.items()
+    )
+
+
 def find_front(entries: Sequence[Entry], *, lower_is_better: bool) -> tuple[Entry, ...]:
     """The entries that no other beats: as good and cheaper, or better and no dearer."""
     sign = -1.0 if lower_is_better else 1.0
@@ -173,7 +193,7 @@ def _draw(cost: Cost, number: Number, reports: Sequence[Report]) -> ParetoChart 
 
 def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[Entry], list[str]]:
     entries, missing = [], []
-    mine = reports[0].efficiency
+    first = next((report.efficiency for report in reports if report.efficiency is not None), None)
     for place, report in enumerate(reports, start=1):
         quality = next((n for n in report.numbers if n.address == number.address), None)
         profile = report.efficiency
@@ -184,7 +204,7 @@ def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[
             missing.append(f"{_name(report)} has no {number.label}.{number.output}")
         elif known.value is None:
             missing.append(f"{_name(report)}, {known.reason}")
-        elif cost.of_machine and mine is not None and not _same_place(mine, profile):
+        elif cost.of_machine and first is not None and not _same_place(first, profile):
             missing.append(f"{_name(report)} was measured on another machine or batch size")
         else:
             entries.append(Entry(report, place, quality.value, known.value))

@@ -24,6 +24,7 @@ from rpx_core.specs import MetricSpec
 from rpx_core.stack.answers import AnswerReader
 from rpx_core.stack.join import Joined, describe_undefined, join
 from rpx_core.stack.sources import Source, open_source
+from rpx_core.stored_text import storable_name
 
 DEFAULT_METRICS: Mapping[str, str] = MappingProxyType(
     {"rpx-1": "rpx-core/sgc-published", "rpx-2": "rpx-core/sgc"}
@@ -217,8 +218,8 @@ def _record(
         name=f"{slug}-{identity[:8]}",
         identity=identity,
         task="+".join(source.name for source in sources),
-        model=" + ".join(models),
-        data=data,
+        model=storable_name(" + ".join(models)),
+        data=storable_name(data),
         primary=f"{label}.{output}@{meaning.headline}",
         dataset_samples=samples,
         selected_samples=samples,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rpx_seg.adapters import MaskFunction, NumpyMaskModel
+from rpx_seg.adapters import MaskFunction, NumpyMaskModel, NumpySemanticModel
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ __all__ = [
     "SegmentationPrediction",
     "make_hf_instance_seg_model",
     "make_numpy_mask_model",
+    "make_numpy_semantic_model",
 ]
 
 
@@ -26,6 +27,14 @@ def make_numpy_mask_model(fn: MaskFunction, *, name: str) -> NumpyMaskModel:
     pixel.
     """
     return NumpyMaskModel(fn, name)
+
+
+def make_numpy_semantic_model(fn: MaskFunction, *, name: str) -> NumpySemanticModel:
+    """A model of `semantic_segmentation` from `fn(rgb)`, which returns (H', W') whole class ids.
+
+    What it returns is brought to the image's size by the nearest pixel.
+    """
+    return NumpySemanticModel(fn, name)
 
 
 def make_hf_instance_seg_model(
