@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rpx_core.arrays import load_array, load_arrays
 from rpx_core.contracts import Sample
 from rpx_core.documents import read_json
-from rpx_core.errors import ManifestError
+from rpx_core.errors import ManifestError, ModelError
 from rpx_core.files import Files
 from rpx_core.geometry import (
     Matrix,
@@ -66,6 +66,23 @@ def image_of(sample: Sample, purpose: str) -> NDArray[np.uint8]:
     if sample.rgb is None:
         raise ManifestError(f"sample {sample.id}: no `rgb` is listed; {purpose} needs an image")
     return sample.rgb
+
+
+def expected_size(sample: Sample, key: str) -> tuple[int, int]:
+    """Height and width that a predicted map must have: those of the true map that is called `key`.
+
+    Without a truth they are the image's, as the two show the same pixels. Raises ModelError where
+    there is neither.
+    """
+    truth = sample.ground_truth
+    shown = sample.rgb if truth is None else getattr(truth, key)
+    if shown is None:
+        raise ModelError(
+            f"sample {sample.id} has neither ground truth nor image, so no prediction fits it",
+            hint="give the sample one of them: its size says which prediction fits",
+        )
+    height, width = shown.shape[:2]
+    return height, width
 
 
 def check_size(

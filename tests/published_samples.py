@@ -174,7 +174,7 @@ PERFECT: dict[rpx.TaskType, tuple[str, float | None]] = {
     rpx.TaskType.OBJECT_SEGMENTATION: ("miou", 1.0),
     rpx.TaskType.OBJECT_DETECTION: ("ap", 1.0),
     rpx.TaskType.OPEN_VOCAB_DETECTION: ("ap", 1.0),
-    rpx.TaskType.VISUAL_GROUNDING: ("acc50", 1.0),
+    rpx.TaskType.VISUAL_GROUNDING: ("grounding_acc", 1.0),
     rpx.TaskType.RELATIVE_CAMERA_POSE: ("rotation_error_deg", 0.0),
     rpx.TaskType.KEYPOINT_MATCHING: ("pck_3px", 1.0),
     rpx.TaskType.SPARSE_DEPTH: ("absrel", 0.0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 
 import rpx_core as rpx
+from rpx_core.conformance.compare import fingerprint
+from rpx_core.contracts import withhold
 
 from .published_samples import PERFECT, RGB, TASKS, Model, numpy_models, one_sample
 from .toys.site import ToySite, toy_site
@@ -334,8 +337,32 @@ def test_what_is_no_function_is_refused_when_the_model_is_made() -> None:
         rpx.make_numpy_mask_model(3, name="mine")  # type: ignore[arg-type]  # the mistake
 
 
-def test_a_prediction_is_not_checked_against_a_truth_that_is_not_there() -> None:
-    sample = rpx.Sample(id="a", rgb=RGB)
+@pytest.mark.parametrize(("task", "model"), list(numpy_models()))
+def test_without_truth_the_image_says_what_fits(task: rpx.TaskType, model: Any) -> None:
+    (sample,) = next(iter(rpx.RPXDataset([one_sample(task)], task)))
+    (answer,) = model.predict([withhold(sample)])
+    checked = rpx.validate_prediction(task, answer, replace(sample, ground_truth=None))
+    assert fingerprint(checked) == fingerprint(rpx.validate_prediction(task, answer, sample))
+
+
+def test_what_nothing_tells_the_size_of_is_not_checked() -> None:
     depth = rpx.DepthPrediction(np.ones(RGB.shape[:2], np.float32))
-    with pytest.raises(rpx.ModelError, match="sample a has no ground truth"):
-        rpx.validate_prediction("monocular_depth", depth, sample)
+    with pytest.raises(rpx.ModelError, match="sample a has neither ground truth nor image"):
+        rpx.validate_prediction("monocular_depth", depth, rpx.Sample(id="a"))
+    with pytest.raises(rpx.ModelError, match="predicted depth is") as caught:
+        rpx.validate_prediction("monocular_depth", depth, rpx.Sample(id="a", rgb=RGB[:3]))
+    assert "(3, 6)" in str(caught.value)
+
+
+def test_open_vocabulary_without_a_vocabulary_is_refused_with_the_place_for_one() -> None:
+    task = rpx.TaskType.OPEN_VOCAB_DETECTION
+    with pytest.raises(rpx.ManifestError, match="no vocabulary says") as caught:
+        rpx.RPXDataset([replace(one_sample(task), metadata=None)], task)
+    assert 'metadata={"vocabulary"' in str(caught.value)
+
+
+def test_a_model_that_needs_more_than_an_image_is_not_profiled_on_one() -> None:
+    model = rpx.make_numpy_grounding_model(lambda rgb, text: text, name="m")
+    with pytest.raises(rpx.ConfigError, match="on an image alone") as caught:
+        rpx.profile_model(model)
+    assert "rpx run --profile" in str(caught.value)

@@ -573,3 +573,12 @@ def test_a_primary_metric_may_be_named_by_its_address_or_as_published() -> None:
     suite = rpx.MetricSuite.for_task("visual_grounding")
     assert suite.scoring.find_key("grounding_acc") == ("grounding", "acc50")
     assert suite.scoring.find_key("grounding.iou") == ("grounding", "iou")
+    assert suite.scoring.find_key("acc50") == ("grounding", "acc50")
+
+
+def test_numbers_of_grounding_have_their_published_keys() -> None:
+    task = rpx.TaskType.VISUAL_GROUNDING
+    truth = rpx.VisualGroundingGroundTruth("the cup", np.array([[0.0, 0.0, 2.0, 2.0]]))
+    prediction = rpx.VisualGroundingPrediction(np.array([[0.0, 0.0, 2.0, 1.0]]), np.ones(1))
+    row = rpx.compute_metrics(task, prediction, truth)
+    assert (row["grounding_iou"], row["grounding_acc"]) == (0.5, 1.0)

@@ -357,3 +357,13 @@ def test_an_unknown_model_is_a_configuration_error(demo: Path, tmp_path: Path) -
     cfg = Config(model_name="mean-dpeth", manifest_path=demo, output_dir=tmp_path)
     with pytest.raises(rpx.ConfigError, match="did you mean mean-depth"):
         rpx.run_monocular_depth(cfg)
+
+
+def test_open_vocabulary_also_runs_from_the_configuration_of_detection(
+    demo: Path, tmp_path: Path
+) -> None:
+    given = {"model_name": "blobs", "manifest_path": demo, "max_samples": 2}
+    for kind in (rpx.ObjectDetectionRunConfig, rpx.OpenVocabDetectionRunConfig):
+        result, _, _ = rpx.run_open_vocab_detection(kind(output_dir=tmp_path, **given))
+        assert (result.task, result.num_samples) == (rpx.TaskType.OPEN_VOCAB_DETECTION, 2)
+    assert len(list(tmp_path.iterdir())) == 1

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import ConfigError
+from rpx_core.errors import ConfigError, RPXError
+from rpx_core.inference.devices import choose_device, place
 from rpx_core.profiling.modules import find_modules, loaded_torch
 from rpx_core.profiling.operations import Operations, count_operations
 from rpx_core.profiling.parameters import count_parameters as _count
@@ -89,8 +90,10 @@ def profile_model(
 
     `actmem_gb_fp16` is the largest total of tensors that the call made and that were alive at one
     time, with two bytes for each floating-point number: no parameters, no input. Latency is the
-    median call. For `model_type="api"` nothing runs, and nothing is measured. Raises ConfigError
-    for what can be called in none of these ways.
+    median call. The module is left in the modes and on the device that it had.
+    For `model_type="api"` nothing runs, and nothing is measured. Raises ConfigError
+    for what can be called in none of these ways, and for a model that needs more than an image;
+    ModelError for a device that torch does not find.
     """
     if model_type == "api":
         return EfficiencyMetadata(None, None, None, None, model_type, notes)
@@ -132,23 +135,19 @@ def count_flops_torch(
 def _callable_on(
     model: Any, input_shape: Sequence[int], device: str
 ) -> Iterator[Callable[[], object]]:
-    """The call to profile; a torch module is put back into training mode afterwards."""
+    """The call to profile; a torch module is put back afterwards as it was."""
     channels, height, width = _check_shape(input_shape)
     torch = loaded_torch()
     if torch is not None and isinstance(model, torch.nn.Module):
-        was_training = model.training
+        where = place(choose_device(device, uses_torch=True), "float32").device
         generator = torch.Generator().manual_seed(0)
-        images = torch.rand((1, channels, height, width), generator=generator).to(device)
-        model.to(device).eval()
-        try:
-            with torch.no_grad():
-                yield lambda: model(images)
-        finally:
-            model.train(was_training)
+        images = torch.rand((1, channels, height, width), generator=generator).to(where)
+        with _visiting(model, where), torch.no_grad():
+            yield lambda: model(images)
         return
     image = np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8)
     if callable(getattr(model, "predict", None)):
-        yield lambda: list(model.predict([Sample(id="profile_clean_0", rgb=image)]))
+        yield lambda: _predict(model, Sample(id="profile_clean_0", rgb=image))
     elif callable(model):
         yield lambda: model(image)
     else:
@@ -156,6 +155,32 @@ def _callable_on(
             f"a {type(model).__name__} cannot be profiled",
             hint="pass a torch module, a model with predict(), or a function of an image",
         )
+
+
+@contextmanager
+def _visiting(module: Any, device: str) -> Iterator[None]:
+    """A torch module in evaluation mode on a device; then each part in its mode and place again."""
+    modes = [(part, part.training) for part in module.modules()]
+    tensors = [*module.parameters(), *module.buffers()]
+    homes = {tensor.device for tensor in tensors}
+    module.to(device).eval()
+    try:
+        yield
+    finally:
+        for part, is_training in modes:
+            part.training = is_training
+        if len(homes) == 1:
+            module.to(homes.pop())
+
+
+def _predict(model: Any, sample: Sample) -> list[Any]:
+    try:
+        return list(model.predict([sample]))
+    except RPXError as error:
+        raise ConfigError(
+            f"the model cannot be profiled on an image alone: {error.message}",
+            hint="`rpx run --profile` profiles a model on samples of its task",
+        ) from error
 
 
 def _check_shape(input_shape: Sequence[int]) -> tuple[int, int, int]:

@@ -138,8 +138,9 @@ class BenchmarkableModel(BenchmarkModel):
 def validate_prediction(task: TaskType | str, pred: Any, sample: Sample) -> Any:
     """The prediction as the task's metrics get it; raises ModelError where it breaks the contract.
 
-    The check is the task's own, the same as in a run. `sample` has its ground truth. What is
-    returned holds copies in canonical types, so nothing done to `pred` later reaches it.
+    The check is the task's own, the same as in a run. A sample without ground truth tells by its
+    image which size fits. What is returned holds copies in canonical types, so nothing done to
+    `pred` later reaches it.
     """
     host = Host.discover()
     checker: Task[Any, Any] = resolve_part(host.find("task", task), {}, field_name="task").build()

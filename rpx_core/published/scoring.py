@@ -25,8 +25,8 @@ from rpx_core.scorer import Scoring, SequenceScorer, Span
 
 Keep = Callable[[Row, Frame], None]
 
-_ALIASES = {"grounding_acc": "acc50", "grounding_iou": "iou"}
-"""Published names of outputs that are called otherwise here: the best-scored box, not the first."""
+_PUBLISHED = {("grounding", "acc50"): "grounding_acc", ("grounding", "iou"): "grounding_iou"}
+"""Published keys of outputs that are called otherwise here: of the surest box, not the first."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,8 @@ class TaskScoring:
 
     def find_key(self, name: str) -> tuple[str, str]:
         """Metric label and output of a key; raises MetricError with those that there are."""
-        wanted = _ALIASES.get(name, name)
         for place, key in self.keys.items():
-            if wanted in (key, ".".join(place)):
+            if name in (key, ".".join(place)) or (place in _PUBLISHED and name == place[1]):
                 return place
         raise MetricError(
             f"{self.task} has no metric {name!r}", hint=f"one of {', '.join(self.keys.values())}"
@@ -137,7 +136,7 @@ def find_scoring(config: RunConfig) -> TaskScoring:
 def name_outputs(resolved: Resolved) -> Keys:
     """The key of every output: its name, behind its label where another metric has that name.
 
-    The task's primary metric has its names to itself.
+    The task's primary metric has its names to itself. Where a published key differs, it is that.
     """
     owners: dict[str, list[str]] = {}
     for label, metric in resolved.metrics.items():
@@ -150,7 +149,7 @@ def name_outputs(resolved: Resolved) -> Keys:
         for output, labels in owners.items()
         if label in labels
     }
-    return keys
+    return {**keys, **{place: key for place, key in _PUBLISHED.items() if place in keys}}
 
 
 def _look_away(row: Row, frame: Frame) -> None:

@@ -112,8 +112,12 @@ def run_object_detection(cfg: ObjectDetectionRunConfig) -> Run:
     return _run(cfg, ObjectDetectionRunConfig)
 
 
-def run_open_vocab_detection(cfg: OpenVocabDetectionRunConfig) -> Run:
-    """The same for `open_vocab_detection`."""
+def run_open_vocab_detection(
+    cfg: OpenVocabDetectionRunConfig | ObjectDetectionRunConfig,
+) -> Run:
+    """The same for `open_vocab_detection`; an ObjectDetectionRunConfig will do as well."""
+    if isinstance(cfg, ObjectDetectionRunConfig):
+        cfg = OpenVocabDetectionRunConfig(**vars(cfg))
     return _run(cfg, OpenVocabDetectionRunConfig)
 
 

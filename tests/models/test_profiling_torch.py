@@ -223,6 +223,18 @@ def test_the_published_functions_agree_with_the_formulas() -> None:
     assert model.training
 
 
+def test_a_module_is_left_in_the_modes_that_it_had() -> None:
+    model = ResNet((1, 1), 8).train()
+    frozen = model.stem[1].eval()
+    rpx.profile_model(model, (3, 64, 64))
+    assert [part for part in model.modules() if not part.training] == [frozen]
+
+
+def test_a_device_that_is_not_there_is_a_model_error() -> None:
+    with pytest.raises(rpx.ModelError, match="cannot use it here"):
+        rpx.count_flops_torch(NET, (3, 10, 10), device="cuda:99")
+
+
 def test_a_model_with_predict_is_counted_through_its_calls() -> None:
     class Model(Holder):
         def predict(self, batch: Sequence[Sample]) -> list[Any]:

@@ -14,7 +14,7 @@ from rpx_core.arrays import encode_npy, is_array_file, load_array
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
-from rpx_core.frames import check_size, image_of, load_sample
+from rpx_core.frames import check_size, expected_size, image_of, load_sample
 from rpx_core.image_formats import read_image_header
 from rpx_core.images import decode_depth
 from rpx_core.records import Record
@@ -73,7 +73,7 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
         Values are not judged: a pixel that is not finite or not positive is an abstention.
         """
         array = prediction.depth_map if isinstance(prediction, DepthPrediction) else prediction
-        height, width = sample.ground_truth.depth_map.shape
+        height, width = expected_size(sample, "depth_map")
         _check_map(array, sample, f"({height}, {width})")
         with np.errstate(over="ignore"):
             own = np.array(array, dtype=np.float32, order="C", copy=True, subok=False)

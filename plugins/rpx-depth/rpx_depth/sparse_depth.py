@@ -72,7 +72,7 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
 
     def complete(self, sample: Sample) -> Sample:
         """The query is the points of the ground truth."""
-        if sample.query is not None:
+        if sample.query is not None or sample.ground_truth is None:
             return sample
         points = as_points(np.asarray(sample.ground_truth.coordinates))
         if points is None:
@@ -90,7 +90,7 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
         """
         where = f"sample {sample.id}"
         if not isinstance(prediction, SparseDepthPrediction):
-            points = sample.ground_truth.coordinates
+            points = _asked_points(sample)
             depths = _own_depths(prediction, where)
             if len(depths) != len(points):
                 raise ModelError(
@@ -145,6 +145,18 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
         An array alone, in `.npy` or a `.json` list, is the depths at the query's points.
         """
         return decode_points(data, name)
+
+
+def _asked_points(sample: Sample) -> NDArray[np.float64]:
+    """The points that depths are asked at; raises ModelError where nothing says which."""
+    asked = sample.query if sample.ground_truth is None else sample.ground_truth
+    if asked is None:
+        raise ModelError(
+            f"sample {sample.id} has neither ground truth nor query, so no depths fit it",
+            hint="give the sample one of them, or predict a SparseDepthPrediction with its points",
+        )
+    points: NDArray[np.float64] = asked.coordinates
+    return points
 
 
 def _aligned(

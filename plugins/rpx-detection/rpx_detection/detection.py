@@ -79,11 +79,19 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
         return sample
 
     def complete(self, sample: Sample) -> Sample:
-        """The query names the classes of the options, else of `metadata["vocabulary"]`, if any."""
+        """The query names the classes of the options, else of `metadata["vocabulary"]`, if any.
+
+        Raises ManifestError where the task needs a vocabulary and nothing names one.
+        """
         if sample.query is not None:
             return sample
         named = self._chosen or (sample.metadata or {}).get("vocabulary", ())
         vocabulary = tuple(normalise(label, self._rule) for label in named)
+        if self.needs_vocabulary and not vocabulary:
+            raise ManifestError(
+                f"sample {sample.id}: no vocabulary says which classes to look for",
+                hint='give the sample metadata={"vocabulary": ["cup", ...]}',
+            )
         return replace(sample, query=DetectionQuery(vocabulary))
 
     def validate(self, prediction: Any, sample: Sample) -> DetectionPrediction:

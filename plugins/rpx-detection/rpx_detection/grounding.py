@@ -62,7 +62,7 @@ class VisualGrounding(Task[VisualGroundingGroundTruth, VisualGroundingPrediction
 
     def complete(self, sample: Sample) -> Sample:
         """The query is the expression of the ground truth."""
-        if sample.query is not None:
+        if sample.query is not None or sample.ground_truth is None:
             return sample
         return replace(sample, query=GroundingQuery(sample.ground_truth.text))
 

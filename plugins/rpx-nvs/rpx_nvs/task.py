@@ -12,7 +12,7 @@ from rpx_core.arrays import encode_npy, is_array_file, load_array
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError
 from rpx_core.files import Files
-from rpx_core.frames import load_sample
+from rpx_core.frames import expected_size, load_sample
 from rpx_core.image_formats import read_image_header
 from rpx_core.images import decode_rgb
 from rpx_core.records import Record
@@ -72,8 +72,10 @@ class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisP
 
         A sample without `camera_pose` is the world itself.
         """
-        truth: NovelViewSynthesisGroundTruth = sample.ground_truth
-        if sample.query is not None or sample.rgb is None or truth.camera_pose is None:
+        truth: NovelViewSynthesisGroundTruth | None = sample.ground_truth
+        if truth is None or truth.camera_pose is None:
+            return sample
+        if sample.query is not None or sample.rgb is None:
             return sample
         own = np.eye(4) if sample.camera_pose is None else sample.camera_pose
         query = NovelViewSynthesisQuery(
@@ -98,8 +100,7 @@ class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisP
         except ModelError as error:
             message = f"sample {sample.id}: the predicted view {error.message}"
             raise ModelError(message, hint=error.hint) from error
-        truth: NovelViewSynthesisGroundTruth = sample.ground_truth
-        height, width = truth.rgb.shape[:2]
+        height, width = expected_size(sample, "rgb")
         if own.shape[:2] != (height, width):
             if self._options.resize == "error":
                 raise ModelError(

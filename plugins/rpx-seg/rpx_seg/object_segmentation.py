@@ -15,7 +15,7 @@ from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ModelError, first_few, kind_of
 from rpx_core.files import Files
-from rpx_core.frames import image_of, load_sample
+from rpx_core.frames import expected_size, image_of, load_sample
 from rpx_core.records import Record
 from rpx_seg.labels import Box, label_instances, read_boxes, read_names
 from rpx_seg.loading import (
@@ -97,8 +97,8 @@ class ObjectSegmentation(Task[SegmentationGroundTruth, SegmentationPrediction]):
             if isinstance(prediction, SegmentationPrediction)
             else SegmentationPrediction(prediction)
         )
-        truth: SegmentationGroundTruth = sample.ground_truth
-        mask = check_mask(own.mask, sample, truth.mask.shape, self._options.resize)
+        size = expected_size(sample, "mask")
+        mask = check_mask(own.mask, sample, size, self._options.resize)
         ids = [int(i) for i in np.unique(mask) if i > 0]
         # Scaling may lose a segment; what never was one is a mistake.
         drawn = ids if own.mask.shape == mask.shape else np.unique(own.mask).tolist()

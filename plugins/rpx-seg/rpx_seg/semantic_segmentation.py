@@ -13,7 +13,7 @@ from rpx_core.boundaries import label_boundary
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ConfigError, ManifestError, ModelError, first_few
 from rpx_core.files import Files
-from rpx_core.frames import image_of, load_sample
+from rpx_core.frames import expected_size, image_of, load_sample
 from rpx_core.records import Record
 from rpx_seg.labels import VOID_NAMES, find_classes
 from rpx_seg.loading import (
@@ -95,13 +95,13 @@ class SemanticSegmentation(Task[SemanticGroundTruth, SemanticPrediction]):
         Where the dataset names its classes, the translated prediction holds no other.
         """
         raw = prediction.mask if isinstance(prediction, SemanticPrediction) else prediction
-        truth: SemanticGroundTruth = sample.ground_truth
-        mask = check_mask(raw, sample, truth.mask.shape, self._options.resize)
+        truth: SemanticGroundTruth | None = sample.ground_truth
+        mask = check_mask(raw, sample, expected_size(sample, "mask"), self._options.resize)
         if mask.max() > HIGHEST_CLASS:
             raise ModelError(
                 f"sample {sample.id}: predicted class {mask.max()}; ids go up to {HIGHEST_CLASS}"
             )
-        if truth.classes:
+        if truth is not None and truth.classes:
             used = np.unique(map_classes(mask, self._options.prediction_map)).tolist()
             strange = [i for i in used if i not in truth.classes and i not in truth.void]
             if strange:

@@ -77,7 +77,7 @@ class KeypointMatching(Task[KeypointCorrespondenceGroundTruth, KeypointCorrespon
     def complete(self, sample: Sample) -> Sample:
         """The query is the second image, `metadata["rgb_b"]`, and the points of the first."""
         pair = second_image(sample)
-        if sample.query is not None or pair is None:
+        if sample.query is not None or sample.ground_truth is None or pair is None:
             return sample
         points0 = sample.ground_truth.points0.copy()
         return replace(sample, query=KeypointQuery(pair.rgb_b, pair.intrinsics_b, points0=points0))

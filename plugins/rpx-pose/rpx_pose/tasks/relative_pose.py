@@ -84,7 +84,8 @@ class RelativeCameraPose(Task[RelativePoseGroundTruth, RelativePosePrediction]):
 
         Raises ManifestError for a true rotation that is no 3x3 matrix.
         """
-        shape = np.shape(sample.ground_truth.rotation)
+        truth: RelativePoseGroundTruth | None = sample.ground_truth
+        shape = (3, 3) if truth is None else np.shape(truth.rotation)
         if shape != (3, 3):
             raise ManifestError(
                 f"sample {sample.id}: the true rotation has shape {shape}; (3, 3) was expected",
