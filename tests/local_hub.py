@@ -22,6 +22,7 @@ class Fault:
 
     A body that stalls keeps its connection open where it is cut off, until the hub ends; an answer
     that is silent does so before its first byte. What comes `after` waits for that event.
+    With a `body`, that is the answer.
     """
 
     status: int = 200
@@ -31,6 +32,7 @@ class Fault:
     stalls: bool = False
     silent: bool = False
     after: threading.Event | None = None
+    body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -203,6 +205,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.silent:
             self.close_connection = True
             self._stall()
+        elif fault.body is not None:
+            self._send(fault.status, fault.body, fault.headers)
         elif fault.status >= 400:
             self._error(fault.status, fault.code, fault.headers)
         elif fault.corrupt:

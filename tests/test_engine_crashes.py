@@ -139,9 +139,10 @@ def test_a_model_that_cannot_be_set_up_is_one_clear_error(
     for execution in ({"workers": 2}, {"workers": 1}):
         if execution == {"workers": 1} and how == "setup dies":
             continue
-        with pytest.raises(ModelError, match=says):
+        with pytest.raises(ModelError, match=says) as caught:
             bench.run(**model("toy-breaks", how=how), execution=execution)
         assert not (bench.folder / "runs").exists()
+        assert caught.value.hint
 
 
 def test_an_error_of_a_plugin_comes_whole_from_a_worker(bench: Bench) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpx_core.errors import ManifestError
+from rpx_core.hub import archives
 from rpx_core.hub.archives import MEMBERS, Unpacking, read_members, unpack
 from rpx_core.hub.checksums import read_checksums
 from tests.hub_desk import REPO, Desk, packed_files
@@ -48,6 +49,21 @@ def huge() -> bytes:
     return tar_with()[:1024] + header + b"\0" * 2048
 
 
+def endless_header(kind: bytes) -> bytes:
+    """What describes the next member in a gigabyte, that would be read into memory at once."""
+    header = named("././@PaxHeader", kind)
+    header.size = 2**30
+    return header.tobuf(tarfile.GNU_FORMAT) + b"\0" * 2048
+
+
+def sparse() -> bytes:
+    """A file of a terabyte that is all hole."""
+    settings = {"GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.size": str(2**40)}
+    info = named("rgb/00001.webp")
+    info.pax_headers = {**settings, "GNU.sparse.name": info.name, "GNU.sparse.map": "0,7"}
+    return tar_with(info)
+
+
 def chained() -> bytes:
     """Thousands of headers, each of which announces another."""
     header = named("././@LongLink", tarfile.GNUTYPE_LONGNAME)
@@ -72,6 +88,10 @@ MALICIOUS = {
     "block device": (tar_with(named("rgb/1", tarfile.BLKTYPE)), "is a device or pipe"),
     "pipe": (tar_with(named("rgb/1", tarfile.FIFOTYPE)), "is a device or pipe"),
     "huge": (huge(), "more than any frame"),
+    "sparse": (sparse(), "is a sparse file"),
+    "endless pax header": (endless_header(tarfile.XHDTYPE), "no sound tar: a header of"),
+    "endless global header": (endless_header(tarfile.XGLTYPE), "no sound tar: a header of"),
+    "endless long name": (endless_header(tarfile.GNUTYPE_LONGNAME), "no sound tar: a header of"),
     "twice": (tar_with(named("rgb/00000.webp")), "are the same file on some systems"),
     "case": (tar_with(named("RGB/00000.WEBP")), "are the same file on some systems"),
     "composed": (
@@ -99,13 +119,31 @@ def test_a_malicious_archive_leaves_nothing(name: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["rgb.tar"]
 
 
+@pytest.mark.parametrize("name", MALICIOUS)
 def test_a_malicious_archive_on_the_hub_ends_the_fetch_with_nothing(
-    hub: LocalHub, tmp_path: Path
+    hub: LocalHub, tmp_path: Path, name: str
 ) -> None:
+    content, problem = MALICIOUS[name]
     desk = Desk(hub, tmp_path / "cache", workers=1)
     archive = "scenes/scene001/0/rgb.tar"
-    hub.push(REPO, packed_files() | {archive: MALICIOUS["parent"][0]})
-    with pytest.raises(ManifestError, match=r"rgb.tar: '../evil.webp' climbs with '..': refused"):
+    hub.push(REPO, packed_files() | {archive: content})
+    with pytest.raises(ManifestError, match=problem) as caught:
+        desk.fetch()
+    assert caught.value.message.startswith(f"{REPO}@main: {archive}: ")
+    assert not [path for path in desk.cached() if "rgb" in path]
+    assert desk.left_over() == []
+    hub.push(REPO, packed_files())
+    assert len(desk.fetch().samples) == 2
+    assert {path.name for path in tmp_path.iterdir()} <= {"cache", "hf"}, "nothing is outside"
+
+
+def test_an_archive_of_more_members_than_any_phase_has_is_refused(
+    hub: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "_MOST_MEMBERS", 3)
+    desk = Desk(hub, tmp_path / "cache")
+    hub.push(REPO, packed_files({f"rgb/{number:05d}.webp": b"x" for number in range(4)}))
+    with pytest.raises(ManifestError, match=r"'rgb/00003.webp' is one too many: refused"):
         desk.fetch()
     assert not [path for path in desk.cached() if "rgb" in path]
     assert desk.left_over() == []

@@ -137,9 +137,13 @@ def test_a_refusal_is_not_tried_again_and_says_what_to_do(
 def test_a_missing_revision_and_a_missing_repository_are_told_apart(desk: Desk) -> None:
     with pytest.raises(DownloadError, match="no revision 'v9'"):
         desk.fetch("v9")
+    desk.hub.push(REPO, plain_files(), "v9")
+    assert len(desk.fetch("v9").samples) == 5
     desk.hub.branches.clear()
     with pytest.raises(DownloadError, match="no such dataset, or it is private"):
         desk.fetch()
+    desk.hub.push(REPO, plain_files())
+    assert len(desk.fetch().samples) == 5
 
 
 def test_a_private_repository_opens_with_the_token_which_no_other_host_sees(
@@ -162,6 +166,9 @@ def test_a_gated_repository_says_where_to_ask_for_access(desk: Desk) -> None:
     with pytest.raises(DownloadError, match="gated") as caught:
         desk.fetch()
     assert f"{desk.hub.url}/datasets/{REPO}" in str(caught.value.hint)
+    assert desk.cached() == set()
+    desk.hub.tokens.clear()
+    assert len(desk.fetch().samples) == 5
 
 
 def test_a_hub_that_is_not_there_is_a_network_problem(
@@ -310,8 +317,13 @@ def test_a_manifest_that_is_not_there_says_which_are(desk: Desk) -> None:
 )
 def test_a_bad_manifest_is_named(desk: Desk, content: bytes, problem: str) -> None:
     desk.hub.push(REPO, plain_files() | {MANIFEST: content})
-    with pytest.raises(ManifestError, match=problem):
+    with pytest.raises(ManifestError, match=problem) as caught:
         desk.fetch()
+    assert REPO in caught.value.message
+    assert caught.value.hint
+    assert desk.cached() == set()
+    desk.hub.push(REPO, plain_files())
+    assert len(desk.fetch().samples) == 5
 
 
 def test_keys_that_no_task_knows_are_a_warning(desk: Desk) -> None:

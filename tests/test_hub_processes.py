@@ -7,8 +7,10 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from rpx_core.images import encode_png
 from tests.hub_desk import REPO, Desk, packed_files, plain_files, start_download
 from tests.hub_sets import make_tar
 from tests.local_hub import Fault, LocalHub
@@ -23,7 +25,7 @@ def desk(hub: LocalHub, tmp_path: Path) -> Desk:
 
 
 def test_two_processes_at_once_fetch_everything_once(desk: Desk) -> None:
-    desk.hub.push(REPO, plain_files(20))
+    desk.hub.push(REPO, readable_files(20))
     processes = [start_download(), start_download()]
     first, second = [process.communicate(timeout=60) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], (first, second)
@@ -32,6 +34,16 @@ def test_two_processes_at_once_fetch_everything_once(desk: Desk) -> None:
     assert len(counts) == 40
     assert set(counts.values()) == {1}
     assert desk.left_over() == []
+
+
+def readable_files(frames: int) -> dict[str, bytes]:
+    """Images and depth maps that a command finds sound once they are there."""
+    image = encode_png(np.zeros((4, 6, 3), np.uint8))
+    depth = encode_png(np.full((4, 6), 2500, np.uint16))
+    return {
+        path: content if path.endswith(".json") else depth if "/depth/" in path else image
+        for path, content in plain_files(frames).items()
+    }
 
 
 @pytest.mark.parametrize("layout", ["plain", "packed"])

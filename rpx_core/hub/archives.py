@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Self
 
 from rpx_core.documents import read_json, to_json
 from rpx_core.errors import ManifestError, RPXError
@@ -26,6 +26,8 @@ _MOST_MEMBERS = 200_000
 _DEEPEST = 16
 _LONGEST_PART = 200
 _CHUNK = 1 << 20
+_LONGEST_HEADER = 1 << 20
+_HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, *tarfile.GNU_TYPES)
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]|[. ]$')
 _HINT = "do not trust this repository; ask its owner for a sound archive"
 
@@ -117,7 +119,7 @@ def read_members(folder: Path) -> Members | None:
 
 def _unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
     # Plain tars only: what a compressed one unfolds to is not bounded by its size.
-    with tarfile.open(archive, "r:") as tar:
+    with tarfile.open(archive, "r:", tarinfo=_Header) as tar:
         names = _check_members(tar, unpacking)
         shared = _shared_folder(names)
         rows = []
@@ -136,6 +138,18 @@ def _unpack(archive: Path, folder: Path, unpacking: Unpacking) -> None:
             rows.append([target.as_posix(), name, member.size, digest])
     document = {"schema": "rpx-members-1", "archive": unpacking.sha256, "members": rows}
     (folder / MEMBERS).write_bytes(to_json(document))
+
+
+class _Header(tarfile.TarInfo):
+    """A header; one that describes the next member is read into memory, and must be short."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """As the base class, but ValueError for what would take all memory."""
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _HEADERS and header.size > _LONGEST_HEADER:
+            raise ValueError(f"a header of {header.size} bytes")
+        return header
 
 
 def _check_members(tar: tarfile.TarFile, unpacking: Unpacking) -> dict[tarfile.TarInfo, str]:

@@ -10,6 +10,7 @@ from rpx_core.errors import ManifestError
 from rpx_core.hub.listing import HubFile
 
 _UNPACKED = "extracted/"
+_BROKEN = "this release is broken; ask its owner, or choose another --revision"
 
 
 class Check:
@@ -54,13 +55,13 @@ def read_checksums(document: Any, *, source: str) -> dict[str, str]:
     if not isinstance(table, Mapping):
         raise ManifestError(
             f"{source}: an object `sha256` of digests by path was expected",
-            hint="this release is broken; ask its owner, or choose another --revision",
+            hint=_BROKEN,
         )
     found = {}
     for path, digest in table.items():
         if digest is None:
             continue
         if not isinstance(digest, str) or len(digest) != 64:
-            raise ManifestError(f"{source}: {path}: {digest!r} is no SHA-256")
+            raise ManifestError(f"{source}: {path}: {digest!r} is no SHA-256", hint=_BROKEN)
         found[path.removeprefix(_UNPACKED)] = f"sha256:{digest.lower()}"
     return found

@@ -46,10 +46,7 @@ class Client:
         answer, _ = self._ask(url, f"revision {revision!r}")
         commit = answer.get("sha") if isinstance(answer, Mapping) else None
         if not isinstance(commit, str) or not is_commit(commit):
-            raise DownloadError(
-                f"{self.origin}: the hub does not say which commit that is",
-                hint=f"check that HF_ENDPOINT is a hub: {shown_endpoint()}",
-            )
+            raise self._hostile("the hub does not say which commit that is")
         return commit
 
     def list_files(self, commit: str) -> Listing:
@@ -62,7 +59,7 @@ class Client:
                 return build_listing(commit, files)
             items, url = self._ask(url, what)
             files += read_tree(items, source=f"{self.origin}: {what}")
-        raise DownloadError(f"{self.origin}: the {what} has no end", hint="check HF_ENDPOINT")
+        raise self._hostile(f"the {what} has no end")
 
     def download(self, file: HubFile, commit: str, path: Path, advance: Advance) -> str:
         """The bytes of a file at `path`, whole and verified; returns their `sha256:...`.
@@ -95,8 +92,11 @@ class Client:
             for chunk in answer.chunks:
                 content += chunk
                 if len(content) > _ANSWER_LIMIT:
-                    raise DownloadError(f"{self.origin}: the {what} is too long to be one")
-            value = read_json(content, source=f"{self.origin}: {what}", error=DownloadError)
+                    raise self._hostile(f"the {what} is too long to be one")
+            try:
+                value = read_json(content, source=what, error=DownloadError)
+            except DownloadError as error:
+                raise self._hostile(error.message) from error
             return value, self._next_page(url, answer.headers)
 
         return self._request(url, what, read)
@@ -131,6 +131,13 @@ class Client:
             with self.wait():
                 self.patience.wait(failed, headers)
 
+    def _hostile(self, problem: str) -> DownloadError:
+        """An answer that no hub gives."""
+        return DownloadError(
+            f"{self.origin}: {problem}",
+            hint=f"check that HF_ENDPOINT is a hub: {shown_endpoint()}",
+        )
+
     def _api(self, path: str) -> str:
         return f"{endpoint()}/api/datasets/{self.origin.repo_id}/{path}"
 
@@ -145,8 +152,6 @@ class Client:
                 except ValueError:
                     following, same = target, False
                 if not same:
-                    raise DownloadError(
-                        f"{self.origin}: the next page leads elsewhere: {quote_name(following)}"
-                    )
+                    raise self._hostile(f"the next page leads elsewhere: {quote_name(following)}")
                 return following
         return None

@@ -25,6 +25,7 @@ _FRAME = ("rgb", "intrinsics", "pose")
 _TEXT = frozenset({"text", "vocabulary"})
 _UNUSED = frozenset({"depth_b"})
 """What the release lists of frames, and no task reads."""
+BROKEN = "choose another --revision, or ask the owner of the dataset"
 _TIERS = frozenset(tier.value for tier in Difficulty)
 
 
@@ -93,7 +94,9 @@ class Translation:
 
     def _translate(self, number: int, entry: Any) -> Entry:
         if not isinstance(entry, Mapping):
-            raise ManifestError(f"{self.source}: sample {number}: an object was expected")
+            raise ManifestError(
+                f"{self.source}: sample {number}: an object was expected", hint=BROKEN
+            )
         named = {_RENAMED.get(key, key): value for key, value in entry.items() if value is not None}
         # Numbers name scenes in some releases.
         named |= {
@@ -103,7 +106,8 @@ class Translation:
         if not isinstance(told, Mapping):
             raise ManifestError(
                 f"{self.source}: sample {number}: metadata is {kind_of(told)}; an object was "
-                "expected"
+                "expected",
+                hint=BROKEN,
             )
         metadata = dict(told)
         metadata |= {key: named.pop(key) for key in _FACTS if key in named}
@@ -138,7 +142,7 @@ class Translation:
             raise ManifestError(
                 f"{self.source}: sample {record.get('id')}: lists {value}, which the repository "
                 "does not hold",
-                hint="choose another --revision, or ask the owner of the dataset",
+                hint=BROKEN,
             )
         return place
 
@@ -161,7 +165,7 @@ class Translation:
             raise ManifestError(
                 f"{self.source}: sample {record.get('id')}: {place.file.path} holds no "
                 f"{place.member}",
-                hint="choose another --revision, or ask the owner of the dataset",
+                hint=BROKEN,
             )
         return f"{place.folder}/{path}", members.by_path[path].sha256
 

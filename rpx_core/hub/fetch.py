@@ -14,7 +14,7 @@ from rpx_core.errors import ConfigError, DownloadError, ManifestError, kind_of
 from rpx_core.hub.checksums import read_checksums
 from rpx_core.hub.client import Client
 from rpx_core.hub.download import Declared, Downloader
-from rpx_core.hub.entries import Entry, Translation, Wish
+from rpx_core.hub.entries import BROKEN, Entry, Translation, Wish
 from rpx_core.hub.layouts import CURRENT, Layout, label_versions
 from rpx_core.hub.listing import Listing
 from rpx_core.hub.origin import Origin, is_commit, is_offline
@@ -88,7 +88,10 @@ class Repository:
         """A small JSON file of the repository."""
         file = self.listing.files[path]
         self.downloader.ensure([file])
-        return read_json(self.snapshot.path(file), source=f"{self.origin}: {path}")
+        try:
+            return read_json(self.snapshot.path(file), source=f"{self.origin}: {path}")
+        except ManifestError as error:
+            raise ManifestError(error.message, hint=BROKEN) from error
 
     def read_manifests(self, query: Query) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The published manifest, of all splits as one where none is named, and what it lacks."""
@@ -117,7 +120,7 @@ class Repository:
         if not isinstance(document, dict) or not isinstance(document.get("samples"), list):
             raise ManifestError(
                 f"{self.origin}: {path}: an object with a list `samples` was expected",
-                hint="choose another --revision, or ask the owner of the dataset",
+                hint=BROKEN,
             )
         return document
 
@@ -200,7 +203,8 @@ def _header(raw: Mapping[str, Any], query: Query, repository: Repository) -> dic
         declared = header.get("defaults", {})
         if not isinstance(declared, Mapping):
             raise ManifestError(
-                f"{repository.origin}: defaults are {kind_of(declared)}; an object was expected"
+                f"{repository.origin}: defaults are {kind_of(declared)}; an object was expected",
+                hint=BROKEN,
             )
         header["defaults"] = {"intrinsics": nominal, **declared}
     split = {"split": query.split} if query.split not in (None, "all") else {}
