@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rpx_core.contracts import Metric
+from rpx_core.inference.memory import LARGEST_BATCH
 from rpx_core.journal import StoredRow
-from rpx_core.report import Number, RunRecord
+from rpx_core.report import Number, RunRecord, Writer
 
 
 def nowhere_defined(rows: Sequence[StoredRow], numbers: Sequence[Number]) -> list[str]:
@@ -58,3 +59,18 @@ def alignment_notes(rows: Sequence[StoredRow]) -> list[str]:
     """What alignments warned of, each sentence once with the number of its samples."""
     counts = Counter(stored.row.note for stored in rows if stored.row.note is not None)
     return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]
+
+
+def smaller_batches(writers: Sequence[Writer]) -> list[str]:
+    """Where batches did not fit into memory, and how many samples at a time did in the end."""
+    counts = Counter(
+        (device, most)
+        for writer in writers
+        if (most := writer.model.get(LARGEST_BATCH)) is not None
+        for device in [writer.model.get("device", writer.device)]
+    )
+    return [
+        f"batches did not fit into the memory of {device}: samples went through the model at most "
+        f"{most} at a time" + (f" (in {times} processes)" if times > 1 else "")
+        for (device, most), times in sorted(counts.items())
+    ]

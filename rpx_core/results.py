@@ -8,7 +8,13 @@ from typing import Any
 
 from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Metric, Output, Unit
-from rpx_core.doubts import alignment_notes, implausible, no_headline, nowhere_defined
+from rpx_core.doubts import (
+    alignment_notes,
+    implausible,
+    no_headline,
+    nowhere_defined,
+    smaller_batches,
+)
 from rpx_core.errors import ConfigError
 from rpx_core.files import quote
 from rpx_core.host import Host
@@ -120,6 +126,7 @@ def collect_from(
             *filter(None, [profile.problem]),
             *implausible(numbers, metrics),
             *alignment_notes(rows),
+            *smaller_batches(journal.writers),
         ),
         writers=tuple(journal.writers),
         efficiency=profile.profile,

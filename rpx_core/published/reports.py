@@ -92,6 +92,8 @@ def _document(
         "aggregated": result.aggregated,
         "per_sample": result.per_sample,
     }
+    if facts.ran_on:
+        document["ran_on"] = list(facts.ran_on)
     if result.numbers:
         document["numbers"] = result.numbers
     if report is not None:
