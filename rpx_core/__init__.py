@@ -84,7 +84,8 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             (
                 "rpx-depth",
                 "rpx_depth.published",
-                "DepthGroundTruth DepthPrediction SparseDepthGroundTruth SparseDepthPrediction "
+                "DepthGroundTruth DepthPrediction HFDepthInputAdapter HFDepthOutputAdapter "
+                "SparseDepthGroundTruth SparseDepthPrediction "
                 "compute_temporal_stability_depth make_hf_depth_model make_numpy_depth_model "
                 "make_numpy_sparse_depth_model",
             ),
@@ -134,8 +135,9 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
             (
                 "rpx-seg",
                 "rpx_seg.published",
-                "SegmentationGroundTruth SegmentationPrediction make_hf_instance_seg_model "
-                "make_numpy_mask_model make_numpy_semantic_model",
+                "HFInstanceSegInputAdapter HFInstanceSegOutputAdapter SegmentationGroundTruth "
+                "SegmentationPrediction make_hf_instance_seg_model make_numpy_mask_model "
+                "make_numpy_semantic_model",
             ),
         )
         for name in names.split()

@@ -77,6 +77,8 @@ from rpx_core.published.tasks import (
 from rpx_depth.published import (
     DepthGroundTruth,
     DepthPrediction,
+    HFDepthInputAdapter,
+    HFDepthOutputAdapter,
     SparseDepthGroundTruth,
     SparseDepthPrediction,
     compute_temporal_stability_depth,
@@ -111,6 +113,8 @@ from rpx_pose.published import (
     make_numpy_trajectory_model,
 )
 from rpx_seg.published import (
+    HFInstanceSegInputAdapter,
+    HFInstanceSegOutputAdapter,
     SegmentationGroundTruth,
     SegmentationPrediction,
     make_hf_instance_seg_model,
@@ -135,6 +139,10 @@ __all__ = [
     "DownloadError",
     "ESDResult",
     "EfficiencyMetadata",
+    "HFDepthInputAdapter",
+    "HFDepthOutputAdapter",
+    "HFInstanceSegInputAdapter",
+    "HFInstanceSegOutputAdapter",
     "InputAdapter",
     "KeypointCorrespondenceGroundTruth",
     "KeypointCorrespondencePrediction",

@@ -20,13 +20,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rpx_core.errors import JournalError
 from rpx_core.files import MEBIBYTE, Stamp, open_file
-from rpx_core.report import Count, Row, Writer
+from rpx_core.report import Changed, Count, Row, Writer
 
 MAX_LINE = 16 * MEBIBYTE
 """Bytes of one line of a journal."""
 
 _ROW = b'{"kind":"row"'
 _WRITER = b'{"kind":"writer"'
+_CHANGED = b'{"kind":"model"'
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,11 @@ def read_writer(file: BinaryIO, run: str) -> Writer | str | None:
     return writer
 
 
-def scan(rows: BinaryIO, path: Path) -> Iterator[Verified | str]:
-    """Whole blocks, and damage in words; a cut-off tail is normal and passed over."""
+def scan(rows: BinaryIO, path: Path) -> Iterator[Verified | Changed | str]:
+    """Whole blocks, what lies between them, and damage in words.
+
+    A cut-off tail is normal and passed over.
+    """
     start = position = rows.tell()
     checksum = lines = 0
     with _open_states(path) as states:
@@ -131,6 +135,10 @@ def scan(rows: BinaryIO, path: Path) -> Iterator[Verified | str]:
             if line.startswith(_ROW):
                 checksum = zlib.crc32(line, checksum)
                 lines += 1
+                continue
+            if lines == 0 and line.startswith(_CHANGED):
+                yield _read_change(line, start, position)
+                start = position
                 continue
             yield _close(line, _Pending(path.stem, start, position, lines, checksum), rows, states)
             rows.seek(position)
@@ -146,6 +154,13 @@ class _Pending:
     end: int
     rows: int
     checksum: int
+
+
+def _read_change(line: bytes, start: int, end: int) -> Changed | str:
+    try:
+        return Changed.model_validate_json(line)
+    except ValidationError:
+        return f"bytes {start} to {end} are damaged; no number depends on them"
 
 
 def _close(line: bytes, pending: _Pending, rows: BinaryIO, states: BinaryIO) -> Verified | str:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Metric
-from rpx_core.report import Number, Row
+from rpx_core.inference.memory import LARGEST_BATCH
+from rpx_core.report import Number, Row, Writer
 
 
 def find_doubts(
@@ -80,3 +81,18 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     """What alignments warned of, each sentence once with the number of its samples."""
     counts = Counter(row.note for row in rows if row.note is not None)
     return [f"{note} ({count} samples)" for note, count in sorted(counts.items())]
+
+
+def smaller_batches(writers: Sequence[Writer]) -> list[str]:
+    """Where batches did not fit into memory, and how many samples at a time did in the end."""
+    counts = Counter(
+        (device, most)
+        for writer in writers
+        if (most := writer.model.get(LARGEST_BATCH)) is not None
+        for device in [writer.model.get("device", writer.device)]
+    )
+    return [
+        f"batches did not fit into the memory of {device}: samples went through the model at most "
+        f"{most} at a time" + (f" (in {times} processes)" if times > 1 else "")
+        for (device, most), times in sorted(counts.items())
+    ]

@@ -12,7 +12,7 @@ import errno
 import os
 import time
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from rpx_core.blocks import (
 )
 from rpx_core.errors import JournalError
 from rpx_core.files import MEBIBYTE, open_file
-from rpx_core.report import Row, Writer
+from rpx_core.report import Changed, Row, Writer
 from rpx_core.state import decode_state
 
 S = TypeVar("S")
@@ -107,6 +107,11 @@ class JournalWriter:
         self._rows_end += length
         self._sync_now_and_then()
         return Block(self._writer.writer, offset, length, sequence, len(rows), failed)
+
+    def tell_of_model(self, description: Mapping[str, str]) -> None:
+        """Write what the model says of itself by now; the last such line counts."""
+        line = _encode(Changed(model=description), "what the model says of itself")
+        self._rows_end += self._append(self._rows, line, self._rows_end)
 
     def close(self) -> None:
         """Flush both files to the disk."""
@@ -225,10 +230,7 @@ class Journal:
                     damages.append(writer)
                 elif writer is not None:
                     self.writers.append(writer)
-                    for found in scan(rows, path):
-                        damage = found if isinstance(found, str) else self._take(found)
-                        if damage is not None:
-                            damages.append(damage)
+                    damages += self._read(rows, path)
         except JournalError as error:
             damages.append(f"is not read: {error.message}")
         except OSError as error:
@@ -236,6 +238,16 @@ class Journal:
         self.warnings += [f"{path.name}: {damage}" for damage in damages[:MAX_WARNINGS]]
         if len(damages) > MAX_WARNINGS:
             self.warnings.append(f"{path.name}: and {len(damages) - MAX_WARNINGS} more such places")
+
+    def _read(self, rows: BinaryIO, path: Path) -> Iterator[str]:
+        """Take everything from a writer's file, and give what is wrong with it."""
+        for found in scan(rows, path):
+            if isinstance(found, Changed):
+                self.writers[-1] = self.writers[-1].model_copy(update={"model": found.model})
+                continue
+            damage = found if isinstance(found, str) else self._take(found)
+            if damage is not None:
+                yield damage
 
     def _take(self, found: Verified) -> str | None:
         """Keep the better of two blocks of a sequence; a text says why one is not of this run."""
@@ -273,7 +285,7 @@ def read_rows(directory: Path, block: Block) -> list[Row]:
         return list(parse_rows(file, block))
 
 
-def _encode(stored: Row | Writer, what: str) -> bytes:
+def _encode(stored: Row | Writer | Changed, what: str) -> bytes:
     """One line of a journal; raises JournalError for one that could not be read again."""
     line = stored.model_dump_json(by_alias=True).encode() + b"\n"
     if len(line) > MAX_LINE:

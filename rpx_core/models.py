@@ -102,6 +102,14 @@ def tasks_of_model(host: Host, named: Named) -> dict[str, tuple[str, ...] | None
     }
 
 
+def could_do(host: Host, known: Mapping[str, tuple[str, ...] | None]) -> dict[str, tuple[str, ...]]:
+    """The same as `tasks_of_model`, with all tasks of a model where nothing tells which."""
+    return {
+        name: host.find("model", name).spec.tasks if tasks is None else tasks
+        for name, tasks in known.items()
+    }
+
+
 def _tasks_with_options(
     offer: Offer[ModelSpec], named: Named, text: str | None
 ) -> tuple[str, ...] | None:
@@ -205,14 +213,28 @@ def check_task(owner: str, tasks: Sequence[str], task: str) -> None:
         )
 
 
+def missing_modules(offer: Offer[Any]) -> list[str]:
+    """The modules that a spec needs and that cannot be imported here."""
+    return [name for name in offer.spec.modules if importlib.util.find_spec(name) is None]
+
+
+def install_command(offer: Offer[Any]) -> str:
+    """What to type where `missing_modules` of a spec are missing."""
+    command: str | None = getattr(offer.spec, "install", None)
+    if command is not None:
+        return command
+    extra = offer.spec.extra
+    wanted = [f"{offer.distribution}[{extra}]"] if extra else missing_modules(offer)
+    return " ".join(["pip install", *(f"'{one}'" for one in wanted)])
+
+
 def require_extra(offer: Offer[Any]) -> None:
     """Raise ConfigError with the install command when the modules of an extra are missing."""
-    missing = [name for name in offer.spec.modules if importlib.util.find_spec(name) is None]
+    missing = missing_modules(offer)
     if missing:
-        package = f"{offer.distribution}[{offer.spec.extra}]" if offer.spec.extra else missing[0]
-        command = getattr(offer.spec, "install", None) or f"pip install '{package}'"
         raise ConfigError(
-            f"{offer.full_name} needs {', '.join(missing)}, which is not installed", hint=command
+            f"{offer.full_name} needs {', '.join(missing)}, which is not installed",
+            hint=install_command(offer),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Metric, Output, Unit
-from rpx_core.doubts import find_doubts
+from rpx_core.doubts import find_doubts, smaller_batches
 from rpx_core.errors import ConfigError
 from rpx_core.files import quote
 from rpx_core.host import Host
@@ -114,6 +114,7 @@ def collect_from(
             *journal.warnings,
             *find_doubts(aggregator, everything, numbers, metrics, record.primary),
             *filter(None, [profile.problem]),
+            *smaller_batches(journal.writers),
         ),
         writers=tuple(journal.writers),
         efficiency=profile.profile,

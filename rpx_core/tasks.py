@@ -9,7 +9,7 @@ from rpx_core.config import Data, Named, RunConfig
 from rpx_core.datasets import find_dataset, is_manifest_path, open_dataset
 from rpx_core.errors import ConfigError, first_few
 from rpx_core.host import Host
-from rpx_core.models import is_reference, tasks_of_model
+from rpx_core.models import could_do, is_reference, tasks_of_model
 from rpx_core.names import is_same_task
 from rpx_core.shorthand import split_shorthand
 
@@ -44,7 +44,7 @@ def tasks_meant(config: RunConfig, host: Host) -> list[str]:
     if config.model is None:
         return list(fitting)
     if is_reference(split_shorthand(host, "model", config.model.name)[0]):
-        return [_only(list(fitting), config.model.name, None)]
+        return [only_task(list(fitting), config.model.name)]
     return [_only_for_model(host, config.model, fitting, served)]
 
 
@@ -53,12 +53,7 @@ def _only_for_model(
 ) -> str:
     """The one task that a registered model and the data have in common."""
     known = tasks_of_model(host, model)
-    unknown = [name for name, tasks in known.items() if tasks is None]
-    does = {
-        task
-        for name, tasks in known.items()
-        for task in (host.find("model", name).spec.tasks if tasks is None else tasks)
-    }
+    does = {task for tasks in could_do(host, known).values() for task in tasks}
     common = [full for full in fitting if any(is_same_task(full, name) for name in does)]
     if not common:
         raise ConfigError(
@@ -66,7 +61,7 @@ def _only_for_model(
             f"{_made_for(host, model)}; the data serves {', '.join(served)}",
             hint="`rpx list models` and `rpx list datasets` show what fits",
         )
-    return _only(common, model.name, unknown)
+    return only_task(common, model.name, is_known=None not in known.values())
 
 
 def _made_for(host: Host, model: Named) -> str:
@@ -76,13 +71,18 @@ def _made_for(host: Host, model: Named) -> str:
     return f": its config.json names {first_few(named, 3)}" if named else ""
 
 
-def _only(tasks: Sequence[str], model: str, unknown: Sequence[str] | None) -> str:
+def only_task(
+    tasks: Sequence[str],
+    model: str,
+    *,
+    is_known: bool = True,
+    hint: str = "say which one with --task",
+) -> str:
+    """The task, where there is one; ConfigError that lists them where a model could do several."""
     if len(tasks) == 1:
         return tasks[0]
-    why = " (what it was trained for cannot be read on this machine)" if unknown else ""
-    raise ConfigError(
-        f"the model {model} could do {', '.join(tasks)}{why}", hint="say which one with --task"
-    )
+    why = "" if is_known else " (what it was trained for cannot be read on this machine)"
+    raise ConfigError(f"the model {model} could do {', '.join(tasks)}{why}", hint=hint)
 
 
 def _served(data: Data, host: Host) -> tuple[str, ...]:

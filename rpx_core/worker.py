@@ -20,7 +20,7 @@ from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
 from rpx_core.errors import ModelError, PluginError, RPXError
 from rpx_core.files import Files, Stamp
 from rpx_core.guard import guarded
-from rpx_core.inference.devices import choose_device
+from rpx_core.inference.devices import choose_device, describe_module
 from rpx_core.interrupts import is_interrupt
 from rpx_core.isolation import error_text
 from rpx_core.journal import JournalWriter
@@ -29,6 +29,7 @@ from rpx_core.models import ModelPart, build_model, describe, has_memory, predic
 from rpx_core.parts import Part
 from rpx_core.predictions import file_stem
 from rpx_core.previews import WorstKeeper
+from rpx_core.profiling.modules import find_modules
 from rpx_core.records import Record
 from rpx_core.report import Failure, Row
 from rpx_core.rows import Source
@@ -99,11 +100,11 @@ class Worker:
         self._complaints: Counter[tuple[str, str]] = Counter()
         device = choose_device(job.runtime.device, uses_torch=job.model.uses_torch)
         self._runtime = replace(job.runtime, device=device)
-        self._model, description = self._set_up()
+        self._model, self._description = self._set_up()
         self._keeper = WorstKeeper(
             job.run_directory / "previews", job.previews, lower_is_better=job.lower_is_better
         )
-        writer = introduce_writer(job.identity, device=device, model=description)
+        writer = introduce_writer(job.identity, device=device, model=self._description)
         self._journal = JournalWriter(job.run_directory / "journal", writer)
 
     @property
@@ -119,6 +120,7 @@ class Worker:
         groups = [[work] for work in works] if self.wants_sequences else [list(works)]
         for group in groups:
             yield from self._run_group(group)
+            self._ask_again()
 
     def close(self) -> None:
         """Let the model go and flush the journal."""
@@ -135,7 +137,7 @@ class Worker:
             model = build_model(self._job.model, self._task, self._runtime)
             set_up(model)
             self._whole_sequence = getattr(model, "batch", None) == "sequence"
-            return model, describe(model)
+            return model, self._place_of_weights(model) | describe(model)
         except RPXError:
             raise
         except BaseException as error:
@@ -146,6 +148,24 @@ class Worker:
                 f"{type(error).__name__}: {error_text(error)}",
                 hint="RPX_DEBUG=1 shows where this comes from",
             ) from error
+
+    def _place_of_weights(self, model: Model) -> dict[str, str]:
+        """Where the network of a user is: nobody but its own code has put it there."""
+        if self._job.model.kind not in {"object", "function"}:
+            return {}
+        found = guarded("predict", lambda: [*map(describe_module, find_modules(model))])
+        return {} if isinstance(found, Failure) or not found else found[0]
+
+    def _ask_again(self) -> None:
+        """Write down what the model says of itself now, where a large batch may have changed it."""
+        if self._job.batch_size == 1 and not self._whole_sequence:
+            return
+        said = guarded("predict", lambda: describe(self._model))
+        if isinstance(said, Failure):
+            self._note("describe()", said)
+        elif not said.items() <= self._description.items():
+            self._description |= said
+            self._journal.tell_of_model(self._description)
 
     def _run_group(self, works: Sequence[Work], *, single: bool = False) -> Iterator[Block]:
         single = single or any(work.suspects for work in works)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rpx_core.conformance.bench import Settings
+from rpx_core.conformance.bench import Settings, require_modules
 from rpx_core.conformance.child import Assignment, check_apart
 from rpx_core.conformance.compare import Tolerance, difference, fingerprint
 from rpx_core.conformance.entry import EntryModule, check_requires
@@ -26,8 +26,10 @@ from rpx_core.conformance.package import Package, open_package
 from rpx_core.conformance.suite import check_options
 from rpx_core.contracts import Frame, Output, Sample, Undefined, Unit
 from rpx_core.errors import ConfigError, ModelError, PluginError, TruthWithheldError
+from rpx_core.offers import Offer
 from rpx_core.report import Results
 from rpx_core.reporters.result_json import render as render_json
+from rpx_core.specs import ModelSpec
 from rpx_core.state import Cat, Sum
 from rpx_core.testing import (
     ConformanceError,
@@ -454,3 +456,23 @@ def test_importing_the_pytest_plugin_imports_nothing_heavy():
 
     assert heavy_imports("import rpx_core.testing") == set()
     assert heavy_imports("import rpx_core.conformance.laws") == set()
+
+
+@pytest.mark.parametrize(
+    ("spec", "command"),
+    [
+        ({"install": "pip install 'net @ git+https://example.org'"}, "pip install 'net @ git+"),
+        ({"extra": "hf"}, "pip install 'rpx-toy[hf]', or"),
+        ({}, "pip install 'nowhere', or"),
+    ],
+)
+def test_a_missing_library_is_told_with_the_command_of_its_spec(
+    spec: dict[str, str], command: str
+) -> None:
+    made = ModelSpec(
+        name="net", summary="A net.", target="a:b", tasks=("t",), modules=("nowhere",), **spec
+    )
+    with pytest.raises(MissingExtraError) as caught:
+        require_modules(Offer(made, "rpx-toy", "1"))
+    assert str(caught.value.hint).startswith(command)
+    assert "--allow-missing-extras" in str(caught.value.hint)

@@ -40,7 +40,7 @@ def test_results_keep_their_order_whatever_fits(numbers: list[int], room: int) -
 
 
 @pytest.mark.parametrize("error", [MemoryError, RuntimeError])
-def test_a_batch_that_does_not_fit_is_halved_and_said_once(
+def test_a_batch_that_does_not_fit_is_halved_and_what_fits_is_said(
     error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
     memory = Memory(2, error)
@@ -51,7 +51,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_said_once(
     assert memory.tried == [8, 4, 2, 2, 2, 2, 2, 2]
     assert memory.freed == 2
     assert len(caplog.records) == 1
-    assert "a batch of 8 does not fit into memory" in caplog.text
+    assert "a batch of 8 does not fit into memory; going on with 2 at a time" in caplog.text
     assert batches.describe() == {"largest_batch": "2"}
 
 
@@ -89,3 +89,17 @@ def test_only_lack_of_memory_counts_as_such() -> None:
 def test_a_device_that_is_named_is_taken_and_auto_needs_no_torch() -> None:
     assert choose_device("cuda:3", uses_torch=False) == "cuda:3"
     assert choose_device("auto", uses_torch=False) == "cpu"
+
+
+def test_what_fits_less_later_is_said_again(caplog: pytest.LogCaptureFixture) -> None:
+    memory = Memory(4)
+    batches = Batches(memory.free)
+    with caplog.at_level(logging.WARNING):
+        batches.run(range(8), memory.square)
+        memory.room = 1
+        batches.run(range(8), memory.square)
+    assert [record.getMessage().partition("; ")[2] for record in caplog.records] == [
+        "going on with 4 at a time",
+        "going on with 1 at a time",
+    ]
+    assert batches.describe() == {"largest_batch": "1"}

@@ -157,3 +157,37 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(JournalError, match="cannot be written"):
         open_writer(tmp_path / "file" / "journal")
+
+
+def test_what_a_model_says_of_itself_later_takes_the_place_of_what_it_said(tmp_path: Path) -> None:
+    target = open_writer(tmp_path)
+    commit(target, "a")
+    target.tell_of_model({"largest_batch": "4"})
+    commit(target, "b")
+    target.tell_of_model({"largest_batch": "2"})
+    target.close()
+    written(tmp_path, "c", name="x")
+    with Journal(tmp_path, RUN) as journal:
+        assert [writer.model for writer in journal.writers] == [{"largest_batch": "2"}, {}]
+        assert sorted(journal.blocks) == ["a", "b", "c"]
+        assert len(journal.rows()) == 6
+        assert journal.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("line", "warnings"),
+    [
+        (b'{"kind":"model","model":{"largest', 0),
+        (b'{"kind":"model","model":7}\n', 1),
+    ],
+)
+def test_a_damaged_word_of_the_model_costs_no_sequence(
+    tmp_path: Path, line: bytes, warnings: int
+) -> None:
+    written(tmp_path, "a")
+    with (tmp_path / "w.jsonl").open("ab") as file:
+        file.write(line)
+    with Journal(tmp_path, RUN) as journal:
+        assert sorted(journal.blocks) == ["a"]
+        assert journal.writers[0].model == {}
+        assert len(journal.warnings) == warnings

@@ -159,7 +159,10 @@ def test_a_run_gives_result_readiness_and_both_reports(demo: Path, tmp_path: Pat
     assert stored["aggregated"]["absrel"] == result.aggregated["absrel"]
     assert stored["split"] == "all"
     assert stored["repo_id"] == "demo"
-    assert paths["markdown"].read_text().startswith("# `Model` on `monocular_depth`")
+    assert stored["ran_on"] == ["cpu"]
+    text = paths["markdown"].read_text()
+    assert text.startswith("# `Model` on `monocular_depth`")
+    assert "2 samples, on cpu\n" in text
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from rpx_core.reporters.formatting import (
     reveal,
     shorten,
 )
+from rpx_core.reporters.headline import where_it_ran
 
 from .report_fixtures import HOSTILE, build_results, make_partial, poison
 from .report_page import read_page
@@ -392,3 +393,14 @@ def test_csv_text_does_not_steer_a_terminal() -> None:
         text = content.decode()
         assert not {"\x1b", "\x9b", "\u202e"} & set(text)
         assert "\\u001b[31m" in text
+
+
+def test_the_summary_says_on_which_devices_and_in_which_number_format_it_ran() -> None:
+    results = build_results()
+    (writer, other) = results.report.writers
+    described = {"device": "cuda:0 (NVIDIA H200)", "dtype": "bfloat16"}
+    writers = (writer.model_copy(update={"model": described}), other)
+    assert where_it_ran(writers) == ("cuda:0 (NVIDIA H200), bfloat16", "cuda:0 NVIDIA RTX 4090")
+    report = results.report.model_copy(update={"writers": writers})
+    summary = read_summary(replace(results, report=report))
+    assert "on cuda:0 (NVIDIA H200), bfloat16; cuda:0 NVIDIA RTX 4090" in summary

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,12 +18,12 @@ from rpx_core.demo.datasets import open_demo_scene
 from rpx_core.errors import RPXError
 from rpx_core.host import Host
 from rpx_core.manifest import Manifest
-from rpx_core.models import ModelPart, build_model
+from rpx_core.models import ModelPart, build_model, install_command, missing_modules
 from rpx_core.names import is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, load_options_class, resolve_part
 from rpx_core.records import Record
-from rpx_core.specs import DatasetSpec, MetricSpec, ModelSpec, TaskSpec
+from rpx_core.specs import DatasetSpec, ModelSpec, TaskSpec
 
 FRAMES = 3
 """Of each sequence that checks look at; there are two."""
@@ -230,20 +229,13 @@ class Bench:
         return True
 
 
-def missing_modules(offer: Offer[Any]) -> list[str]:
-    """The modules of a spec's extra that cannot be imported here."""
-    spec: MetricSpec | ModelSpec | DatasetSpec = offer.spec
-    return [name for name in spec.modules if importlib.util.find_spec(name) is None]
-
-
 def require_modules(offer: Offer[Any]) -> None:
     """Raise MissingExtraError where a spec's extra is not installed."""
     missing = missing_modules(offer)
     if missing:
-        extra = f"{offer.distribution}[{offer.spec.extra}]" if offer.spec.extra else missing[0]
         raise MissingExtraError(
             f"{', '.join(missing)} is not installed",
-            hint=f"pip install '{extra}', or accept that with --allow-missing-extras",
+            hint=f"{install_command(offer)}, or accept that with --allow-missing-extras",
         )
 
 

@@ -86,6 +86,15 @@ class Placement:
         }
 
 
+def describe_module(module: Any) -> dict[str, str]:
+    """Where the weights of a `torch.nn.Module` are, as `Placement.describe` has it."""
+    weight = next(module.parameters(), None)
+    if weight is None:
+        return {}
+    dtype = str(weight.dtype).removeprefix("torch.")
+    return Placement(str(weight.device)).describe() | {"dtype": dtype}
+
+
 def place(device: str, dtype: Precision) -> Placement:
     """A placement that works here; raises ModelError where torch does not find the device.
 

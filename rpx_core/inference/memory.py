@@ -12,6 +12,9 @@ from rpx_core.errors import ModelError
 T = TypeVar("T")
 R = TypeVar("R")
 
+LARGEST_BATCH = "largest_batch"
+"""What `describe` calls the size of the batches that fit; a report warns of it."""
+
 _log = logging.getLogger("rpx.inference")
 _SAYS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
@@ -19,15 +22,15 @@ _SAYS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 class Batches:
     """Calls a function on as many items at once as memory allows, and keeps their order.
 
-    What did not fit once is not tried again: the size that did fit stays. That is said once, in a
-    warning, and again by `describe`.
+    What did not fit once is not tried again: the size that did fit stays. It is said in a warning
+    as soon as it is known, and again by `describe`.
     """
 
     def __init__(self, free: Callable[[], None]) -> None:
         """`free` gives back what a failed batch has left in the device's cache."""
         self._free = free
         self._most: int | None = None
-        self._warned = False
+        self._too_many: int | None = None
 
     def run(self, items: Sequence[T], call: Callable[[Sequence[T]], Sequence[R]]) -> list[R]:
         """One result per item, in order; raises ModelError when a single item does not fit."""
@@ -45,6 +48,7 @@ class Batches:
                 found = []
             else:
                 _check_count(found, batch)
+                self._tell()
             if not found:
                 self._free()
             results += found
@@ -52,7 +56,7 @@ class Batches:
 
     def describe(self) -> dict[str, str]:
         """The size that fits, where a larger one did not."""
-        return {} if self._most is None else {"largest_batch": str(self._most)}
+        return {} if self._most is None else {LARGEST_BATCH: str(self._most)}
 
     def _shrink(self, size: int, error: BaseException) -> None:
         if size == 1:
@@ -62,9 +66,17 @@ class Batches:
                 "another --device",
             ) from error
         self._most = size // 2
-        if not self._warned:
-            _log.warning("a batch of %d does not fit into memory; going on with half of it", size)
-            self._warned = True
+        self._too_many = self._too_many or size
+
+    def _tell(self) -> None:
+        """Say what fits, once a batch has fitted: halves of halves are no news."""
+        if self._too_many is not None:
+            _log.warning(
+                "a batch of %d does not fit into memory; going on with %d at a time",
+                self._too_many,
+                self._most,
+            )
+            self._too_many = None
 
 
 def is_out_of_memory(error: BaseException) -> bool:

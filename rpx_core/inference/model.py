@@ -11,8 +11,10 @@ from pydantic import BaseModel, ConfigDict
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.datasets import cache_directory
 from rpx_core.errors import ModelError
+from rpx_core.host import Host
 from rpx_core.inference.devices import AUTO, Placement, Precision, choose_device, place
 from rpx_core.inference.memory import Batches
+from rpx_core.models import require_extra
 
 
 class TorchOptions(BaseModel):
@@ -50,12 +52,22 @@ class TorchModel:
     Images of different sizes are never padded to each other, so a prediction does not depend on
     which other samples are in the batch, beyond the rounding of the device. A batch that does not
     fit into memory is halved. Where a network draws random numbers, it draws them from the seed.
+
+    `like` is for a model that nobody has resolved by name: the full name of the registered one
+    whose libraries it needs, so that `setup()` says how to install them.
     """
 
     def __init__(
-        self, network: Network, runtime: Runtime, options: TorchOptions, *, name: str = ""
+        self,
+        network: Network,
+        runtime: Runtime,
+        options: TorchOptions,
+        *,
+        name: str = "",
+        like: str | None = None,
     ) -> None:
         self.name = name
+        self._like = like
         self.task = runtime.task
         self._network = network
         self._runtime = runtime
@@ -69,7 +81,12 @@ class TorchModel:
         return self._network.module if self._placement else None
 
     def setup(self) -> None:
-        """Load the weights and move them to the device."""
+        """Load the weights and move them to the device.
+
+        Raises ConfigError with the install command where a library is missing.
+        """
+        if self._like is not None:
+            require_extra(Host.discover().find("model", self._like))
         import torch
 
         torch.manual_seed(self._runtime.seed)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -19,6 +18,7 @@ from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.loading import failures, first_line, quietly, refuse_random_weights
 from rpx_core.inference.model import TorchOptions
+from rpx_core.inference.processors import in_full_precision, post_process
 
 
 class PretrainedOptions(CheckpointOptions, TorchOptions):
@@ -41,35 +41,11 @@ class Pretrained:
 
     def forward(self, **inputs: Any) -> Any:
         """What the network answers to what a processor made; numbers are float32 from here on."""
-        outputs = self.module(**self.placement.move(inputs))
-        if self.placement.dtype != "float32":
-            # Processors threshold and interpolate; some of that is not made for short formats.
-            for name, value in outputs.items():
-                if hasattr(value, "is_floating_point") and value.is_floating_point():
-                    outputs[name] = value.float()
-        return outputs
+        return in_full_precision(self.module(**self.placement.move(inputs)))
 
-    def post_process(self, name: str, outputs: Any, arguments: Mapping[str, Any]) -> Any:
-        """The processor's own interpretation of outputs, with those arguments that it knows.
-
-        Raises AdapterError where the processor has no such method.
-        """
-        method = _method(self.processor, name)
-        if method is None:
-            raise AdapterError(
-                f"{type(self.processor).__name__} has no {name}(); this checkpoint is for another "
-                "task",
-                hint="`rpx list models` shows what there is for the task",
-            )
-        try:
-            return method(outputs, **known_arguments(method, arguments))
-        except NameError as error:
-            # What transformers raises for a library that it imports only if it is there.
-            raise AdapterError(
-                f"{type(self.processor).__name__}.{name}() needs a library that is not installed: "
-                f"{error}",
-                hint="pip install torchvision, of the version that fits your torch",
-            ) from error
+    def post_process(self, name: str, outputs: Any, arguments: Mapping[str, Any]) -> Sequence[Any]:
+        """What `rpx_core.inference.processors.post_process` says, of this processor."""
+        return post_process(self.processor, name, outputs, arguments)
 
     def label(self, index: int) -> str:
         """The name of a class, as the checkpoint's `id2label` has it."""
@@ -209,30 +185,6 @@ def location(options: CheckpointOptions) -> tuple[str, dict[str, str]]:
     if isinstance(options.checkpoint, Path) or options.revision is None:
         return str(options.checkpoint), {}
     return options.checkpoint, {"revision": options.revision}
-
-
-def known_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the arguments that a function's signature names."""
-    names = inspect.signature(function).parameters
-    return {name: value for name, value in arguments.items() if name in names}
-
-
-def _method(processor: Any, name: str) -> Callable[..., Any] | None:
-    """The processor's method; of those that only pass everything on, the one of its image part."""
-    found = [getattr(one, name, None) for one in (processor, _image_part(processor))]
-    methods = [method for method in found if callable(method)]
-    explicit = [
-        method
-        for method in methods
-        if all(
-            one.kind is not one.VAR_KEYWORD for one in inspect.signature(method).parameters.values()
-        )
-    ]
-    return next(iter((*explicit, *methods)), None)
-
-
-def _image_part(processor: Any) -> Any:
-    return getattr(processor, "image_processor", None)
 
 
 def images(samples: Sequence[Sample]) -> list[NDArray[np.uint8]]:

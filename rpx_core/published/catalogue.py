@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Protocol, cast
 
-from rpx_core.contracts import Model, Runtime
+from rpx_core.config import Named
+from rpx_core.contracts import Model, Runtime, TaskType
 from rpx_core.datasets import cache_directory
 from rpx_core.errors import ConfigError, ModelError
 from rpx_core.host import Host
-from rpx_core.models import require_extra
+from rpx_core.models import could_do, require_extra, tasks_of_model
+from rpx_core.names import is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import resolve_part
 from rpx_core.shorthand import split_shorthand, with_argument
 from rpx_core.specs import ModelSpec
+from rpx_core.tasks import only_task
 
 
 class ModelFactory(Protocol):
-    """Builds a model for a device; keyword arguments are the model's own options."""
+    """Builds a model for a device; keyword arguments are the model's own options.
 
-    def __call__(self, *, device: str, **kwargs: Any) -> Model:
+    `task` is for models that serve several, where neither their options nor their checkpoint say
+    which of them is meant.
+    """
+
+    def __call__(self, *, device: str, task: TaskType | str | None = None, **kwargs: Any) -> Model:
         """The model, before its `setup()`."""
         ...
 
@@ -47,17 +54,16 @@ def get_factory(name: str) -> ModelFactory:
     """
     host = Host.discover()
     bare, text = split_shorthand(host, "model", name)
-    offer = _find(host, bare)
-    if offer.spec.unavailable is not None:
-        raise ConfigError(f"model {offer.full_name} is not available: {offer.spec.unavailable}")
+    _require_offered(host, bare)
 
-    def factory(*, device: str, **kwargs: Any) -> Model:
+    def factory(*, device: str, task: TaskType | str | None = None, **kwargs: Any) -> Model:
+        named = Named(name=name, options=kwargs)
+        offer, serves = _choose(host, named, None if task is None else str(task))
+        _require_available(offer)
         require_extra(offer)
         options = with_argument(offer.spec, kwargs, text, field_name="model_kwargs")
         part = resolve_part(offer, options, field_name="model_kwargs")
-        tasks = offer.spec.tasks
-        only = tasks[0].rpartition("/")[2] if len(tasks) == 1 else ""
-        model = part.call(Runtime(device=device, seed=0, cache=cache_directory(), task=only))
+        model = part.call(Runtime(device=device, seed=0, cache=cache_directory(), task=serves))
         if not callable(getattr(model, "predict", None)):
             raise ModelError(f"model {offer.full_name}: what was built has no predict()")
         return cast(Model, model)
@@ -65,16 +71,60 @@ def get_factory(name: str) -> ModelFactory:
     return factory
 
 
-def resolve(name: str, *, device: str, **kwargs: Any) -> Model:
-    """The model of a name on a device, before its `setup()`; see `get_factory`."""
-    return get_factory(name)(device=device, **kwargs)
+def resolve(name: str, *, device: str, task: TaskType | str | None = None, **kwargs: Any) -> Model:
+    """The model of a name on a device, before its `setup()`; see `get_factory`.
+
+    A checkpoint says which task it is for, as on the command line: a Mask2Former is for two, and
+    what is not on this machine could be for any. ConfigError then lists them; `task` decides.
+    """
+    return get_factory(name)(device=device, task=task, **kwargs)
 
 
-def _find(host: Host, name: str) -> Offer[ModelSpec]:
+def _choose(host: Host, named: Named, task: str | None) -> tuple[Offer[ModelSpec], str]:
+    """The one offer that is meant, and the bare name of its task."""
+    known = tasks_of_model(host, named)
+    does = could_do(host, known)
+    served = {
+        full: [one for one in tasks if task is None or is_same_task(task, one)]
+        for full, tasks in does.items()
+    }
+    served = {full: tasks for full, tasks in served.items() if tasks}
+    possible = sorted({one.rpartition("/")[2] for tasks in served.values() for one in tasks})
+    if not possible:
+        all_tasks = sorted({one for tasks in does.values() for one in tasks})
+        raise ConfigError(
+            f"model {named.name} does {', '.join(all_tasks) or 'no task that is installed'}"
+            + (f", not {task}" if task is not None else ""),
+            hint="`rpx list models` shows what there is for each task",
+        )
+    name = split_shorthand(host, "model", named.name)[0]
+    if len(served) == 1:
+        (offer,) = (host.find("model", full) for full in served)
+        if len(possible) > 1 and offer.spec.does is None:
+            # Whatever its options: such a model has a task of its own, or takes any of them.
+            return offer, ""
+    only = only_task(
+        possible,
+        named.name,
+        is_known=None not in known.values(),
+        hint=f"say which one, as in task={possible[0]!r}",
+    )
+    return host.find("model", name, task=only), only
+
+
+def _require_offered(host: Host, name: str) -> None:
+    """Raise ConfigError for a name that nobody offers, or that is only announced."""
+    named = [offer for offer in host.offers("model").values() if offer.spec.name == name]
     try:
-        offer: Offer[ModelSpec] = host.find("model", name)
+        named = named or [host.find("model", name)]
     except ConfigError as error:
         known = ", ".join(available_models())
         said = f"{error.hint}; " if error.hint else ""
         raise ConfigError(error.message, hint=f"{said}available: {known}") from error
-    return offer
+    if len(named) == 1:
+        _require_available(named[0])
+
+
+def _require_available(offer: Offer[ModelSpec]) -> None:
+    if offer.spec.unavailable is not None:
+        raise ConfigError(f"model {offer.full_name} is not available: {offer.spec.unavailable}")

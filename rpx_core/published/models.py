@@ -116,6 +116,15 @@ class BenchmarkableModel(BenchmarkModel):
         if self.setup_hook is not None:
             self.setup_hook()
 
+    def describe(self) -> dict[str, str]:
+        """What both adapters say of themselves, for the record of a run."""
+        described: dict[str, str] = {}
+        for part in (self.input_adapter, self.output_adapter):
+            speak = getattr(part, "describe", None)
+            if callable(speak):
+                described |= speak()
+        return described
+
     def predict(self, batch: Sequence[Sample]) -> list[Any]:
         """One prediction per sample; adapters never see the ground truth, whoever calls."""
         return [

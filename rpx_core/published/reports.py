@@ -93,6 +93,8 @@ def _document(
         "per_sample": result.per_sample,
         "warnings": result.warnings,
     }
+    if facts.ran_on:
+        document["ran_on"] = list(facts.ran_on)
     if result.numbers:
         document["numbers"] = result.numbers
     if report is not None:

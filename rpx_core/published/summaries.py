@@ -51,6 +51,8 @@ class ReportFacts:
     model_name: str
     split: str
     repo_id: str
+    ran_on: tuple[str, ...] = ()
+    """Devices and number formats, where they are known."""
 
 
 def format_summary(
@@ -60,7 +62,8 @@ def format_summary(
     blocks = [
         f"# {code(facts.model_name)} on {code(facts.task)}",
         f"split {code(facts.split)} of {code(facts.repo_id)}, "
-        f"{format_count(result.num_samples)} samples",
+        f"{format_count(result.num_samples)} samples"
+        + (f", on {escape(shorten('; '.join(facts.ran_on), 200))}" if facts.ran_on else ""),
         "## Aggregated metrics",
         _metrics(result),
     ]

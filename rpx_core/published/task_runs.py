@@ -36,6 +36,7 @@ from rpx_core.published.summaries import ReportFacts
 from rpx_core.published.task_config import TaskRunConfig, name_model
 from rpx_core.published.tasks import Run
 from rpx_core.report import FailedSample, Stage
+from rpx_core.reporters.headline import where_it_ran
 from rpx_core.run import Outcome, run
 from rpx_core.session import Layers, make_plans
 
@@ -61,6 +62,7 @@ def run_task(cfg: TaskRunConfig) -> Run:
         model_name=report.model_name,
         split=cfg.split or "all",
         repo_id=cfg.repo_id or outcome.report.run.data,
+        ran_on=where_it_ran(outcome.report.writers),
     )
     paths = write_reports(outcome.directory / "report", facts, result, report)
     _raise_failures(outcome)

@@ -10,10 +10,11 @@ from rpx_core.report.numbers import Cell, Counts, Number, Slice
 from rpx_core.report.readiness import GridCell, Readiness, Score
 from rpx_core.report.report import FailedSample, Report, Results, WorstSample
 from rpx_core.report.row import Failure, Measured, Row, SampleRow, Stage, Tag
-from rpx_core.report.run import RunRecord, Status, Writer
+from rpx_core.report.run import Changed, RunRecord, Status, Writer
 
 __all__ = [
     "Cell",
+    "Changed",
     "Count",
     "Counts",
     "FailedSample",

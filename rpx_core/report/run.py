@@ -59,6 +59,16 @@ class Writer(Stored):
     model: Description = Field(default_factory=dict)
 
 
+class Changed(Stored):
+    """What a model says of itself by now, where its writer's first line has something else.
+
+    It stands between sequences: that a batch does not fit into memory shows only after the start.
+    """
+
+    kind: Literal["model"] = "model"
+    model: Description
+
+
 class Status(Stored):
     """How much of the data the numbers stand on."""
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from rpx_core.report import Number, Readiness, Report, RunRecord, Score, Status
+from rpx_core.report import Number, Readiness, Report, RunRecord, Score, Status, Writer
 from rpx_core.reporters.formatting import format_count
 
 _REASONS_SHOWN = 2
@@ -64,6 +64,23 @@ def describe_status(status: Status) -> str:
         others = format_count(status.failed_others)
         line += f", {others} pairs, sequences or single metrics failed beside them"
     return f"{line} ({'; '.join(status.partial)})" if status.partial else line
+
+
+def where_it_ran(writers: Iterable[Writer]) -> tuple[str, ...]:
+    """Device and number format of the processes that did the work, each pair once.
+
+    What the model says counts: it alone knows the name of the hardware, and its number format.
+    """
+    places = (
+        ", ".join(
+            [
+                writer.model.get("device", writer.device),
+                *filter(None, [writer.model.get("dtype")]),
+            ]
+        )
+        for writer in writers
+    )
+    return tuple(sorted(set(places)))
 
 
 def interval_reasons(numbers: Iterable[Number | Score]) -> tuple[str, ...]:

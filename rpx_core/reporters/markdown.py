@@ -29,6 +29,7 @@ from rpx_core.reporters.headline import (
     is_primary,
     pins,
     primary_number,
+    where_it_ran,
     why_no_score,
 )
 from rpx_core.reporters.markdown_text import (
@@ -79,6 +80,9 @@ def _opening(report: Report) -> str:
         facts.append(f"aligned: {escape(run.alignment)}")
     if run.protocol:
         facts.insert(1, f"protocol {code(run.protocol)}")
+    places = where_it_ran(report.writers)
+    if places:
+        facts.append(f"on {escape(shorten('; '.join(places), 200))}")
     status = escape(shorten(describe_status(report.status), 400))
     return join_blocks(
         f"## {code(run.model)} on {code(run.data)}",

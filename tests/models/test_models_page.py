@@ -16,14 +16,14 @@ SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8")
 def test_models_from_python(
     workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (snippet,) = SNIPPETS
     weights = tmp_path / "weights"
     weights.mkdir()
-    for kind in ("dpt", "mask2former"):
+    for kind in ("dpt", "mask2former", "detr", "owlv2"):
         (weights / kind).symlink_to(workshop.checkpoint(kind), target_is_directory=True)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    # No GPU is promised here.
-    exec(compile(snippet.replace("cuda:0", "cpu"), str(PAGE), "exec"), names)
-    for name in ("depth", "masks"):
+    for snippet in SNIPPETS:
+        # No GPU is promised here.
+        exec(compile(snippet.replace("cuda:0", "cpu"), str(PAGE), "exec"), names)
+    for name in ("depth", "masks", "phrases"):
         names[name].setup()  # type: ignore[attr-defined]  # what the page makes

@@ -14,7 +14,8 @@ from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import ModelError
 from rpx_core.inference.devices import Placement, choose_device, place
 from rpx_core.inference.model import TorchModel, TorchOptions
-from tests.workshop import runtime
+from rpx_core.lifecycle import Request
+from tests.workshop import Workshop, runtime
 
 
 class Mean(torch.nn.Module):
@@ -159,3 +160,17 @@ def test_after_the_end_nothing_is_left_to_wait_for() -> None:
     model = build(MeanNetwork())
     model.synchronize()
     model.close()
+
+
+def test_a_run_says_where_the_weights_of_a_function_are(workshop: Workshop) -> None:
+    (workshop.folder / "mine.py").write_text(
+        "import numpy as np\nimport torch\n\nNET = torch.nn.Linear(1, 1).to(torch.bfloat16)\n\n\n"
+        "def predict(rgb):\n    return np.full(rgb.shape[:2], float(NET.bias[0]) ** 2 + 1)\n"
+    )
+    model = f"{workshop.folder / 'mine.py'}:predict"
+    request = Request(reporters=("markdown",))
+    outcome = workshop.run(model, request, task="monocular_depth")
+    (writer,) = outcome.report.writers
+    assert (writer.model["device"], writer.model["dtype"]) == ("cpu", "bfloat16")
+    summary = (outcome.directory / "report" / "summary.md").read_text()
+    assert "on cpu, bfloat16" in summary

@@ -14,6 +14,7 @@ from rpx_depth.adapters import (
     NumpySparseDepthModel,
     SparseDepthFunction,
 )
+from rpx_depth.hf_adapters import HFDepthInputAdapter, HFDepthOutputAdapter
 from rpx_depth.pixel_errors import Depth
 from rpx_depth.published_stability import published_temporal_stability_depth
 from rpx_depth.types import (
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DepthGroundTruth",
     "DepthPrediction",
+    "HFDepthInputAdapter",
+    "HFDepthOutputAdapter",
     "SparseDepthGroundTruth",
     "SparseDepthPrediction",
     "compute_temporal_stability_depth",
@@ -89,4 +92,5 @@ def make_hf_depth_model(
     given = {"checkpoint": checkpoint, "dtype": dtype or "float32"}
     options = check_options(HfDepthOptions, given, checkpoint, field_name="make_hf_depth_model")
     runtime = outside_runtime("monocular_depth", device)
-    return TorchModel(HfDepth(options), runtime, options, name=name or options.described())
+    name = name or options.described()
+    return TorchModel(HfDepth(options), runtime, options, name=name, like="rpx-depth/hf")

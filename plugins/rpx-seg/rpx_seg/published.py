@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rpx_seg.adapters import MaskFunction, NumpyMaskModel, NumpySemanticModel
+from rpx_seg.hf_adapters import HFInstanceSegInputAdapter, HFInstanceSegOutputAdapter
 from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from rpx_seg.models.hf_networks import Hint
 
 __all__ = [
+    "HFInstanceSegInputAdapter",
+    "HFInstanceSegOutputAdapter",
     "SegmentationGroundTruth",
     "SegmentationPrediction",
     "make_hf_instance_seg_model",
@@ -64,4 +67,5 @@ def make_hf_instance_seg_model(
     who = "make_hf_instance_seg_model"
     options = check_options(HfSegmentationOptions, given, checkpoint, field_name=who)
     runtime = outside_runtime("object_segmentation", device)
-    return TorchModel(HfInstances(options), runtime, options, name=name or options.described())
+    name = name or options.described()
+    return TorchModel(HfInstances(options), runtime, options, name=name, like="rpx-seg/hf")

@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from rpx_core.checkpoints import architectures
 from rpx_core.contracts import Runtime, Sample
-from rpx_core.errors import AdapterError
+from rpx_core.errors import AdapterError, kind_of
 from rpx_core.inference.model import TorchModel
 from rpx_core.inference.pretrained import (
     Classes,
-    Pretrained,
     PretrainedNetwork,
     PretrainedOptions,
     images,
     sizes,
 )
+from rpx_core.inference.processors import check_tensor, find_part, grid_of, post_process
+from rpx_depth.models.maps import Expected
 from rpx_depth.types import DepthPrediction
 
 if TYPE_CHECKING:
     import torch
+
+METHOD = "post_process_depth_estimation"
 
 
 class HfDepthOptions(PretrainedOptions):
@@ -45,26 +48,40 @@ class HfDepth(PretrainedNetwork[HfDepthOptions]):
         """One map per image, of the image's size."""
         inputs = self.pretrained.processor(images=images(samples), return_tensors="pt")
         outputs = self.pretrained.forward(**inputs)
-        maps = read_depth(self.pretrained, outputs, sizes(samples))
-        return [DepthPrediction(one.float().cpu().numpy()) for one in maps]
+        shapes = sizes(samples)
+        maps = read_depth(self.pretrained.processor, outputs, shapes, grid_of(inputs))
+        return [DepthPrediction(one.cpu().numpy()) for one in maps]
 
 
 def read_depth(
-    pretrained: Pretrained, outputs: Any, shapes: Sequence[tuple[int, int]]
+    processor: Any,
+    outputs: Any,
+    shapes: Sequence[tuple[int, int]],
+    grid: tuple[int, int] | None = None,
 ) -> list[torch.Tensor]:
-    """Depth maps of the shapes asked for; raises AdapterError where outputs hold none."""
+    """Float32 depth maps of the shapes asked for, from the outputs of whatever network.
+
+    `grid` is the size that the network saw, where that is known: processors may distort images.
+    Raises AdapterError where outputs hold no depth, or another than of so many images.
+    """
     if not hasattr(outputs, "predicted_depth"):
         raise AdapterError(
-            f"{type(pretrained.module).__name__} returned no `predicted_depth`",
+            f"the network returned no `predicted_depth` but {kind_of(outputs)}",
             hint="only depth estimators fit this task",
         )
-    if not hasattr(pretrained.processor, "post_process_depth_estimation"):
-        return [
-            resize(one, shape) for one, shape in zip(outputs.predicted_depth, shapes, strict=True)
-        ]
+    who = f"{type(outputs).__name__}.predicted_depth"
+    expected = Expected(len(shapes), grid or shapes[0], "proportions" if grid else "any")
+    raw = expected.read(outputs.predicted_depth, who)
+    if not hasattr(processor, METHOD):
+        return [resize(one, shape) for one, shape in zip(raw, shapes, strict=True)]
     arguments = {"target_sizes": list(shapes), "source_sizes": list(shapes)}
-    found = pretrained.post_process("post_process_depth_estimation", outputs, arguments)
-    return [one["predicted_depth"] for one in found]
+    who = f"{type(processor).__name__}.{METHOD}()"
+    answers = post_process(processor, METHOD, outputs, arguments)
+    maps = []
+    for answer, shape in zip(answers, shapes, strict=True):
+        one = find_part(answer, "predicted_depth", who)
+        maps += Expected(1, shape, "exact").read(check_tensor(one, who, f"{shape}")[None], who)
+    return maps
 
 
 def resize(depth: torch.Tensor, shape: tuple[int, int]) -> torch.Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,15 @@ from pydantic import Field
 
 from rpx_core.checkpoints import resolve_commit
 from rpx_core.contracts import Runtime, Sample
-from rpx_core.errors import AdapterError, ConfigError, ModelError
+from rpx_core.errors import AdapterError, ConfigError, ModelError, kind_of
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.model import TorchModel, TorchOptions
-from rpx_depth.letterbox import fit, paint
+from rpx_depth.letterbox import CANVAS, fit, paint
+from rpx_depth.models.maps import Expected
 from rpx_depth.types import DepthPrediction
+
+if TYPE_CHECKING:
+    import torch
 
 REPOSITORY = "YvanYin/Metric3D"
 COMMIT = "0dabc1958901c6d21f2ea1af12c62da5e64b4d64"
@@ -111,14 +115,23 @@ class Metric3d:
         factors = [box.to_metres(self._focal(one)) for box, one in zip(boxes, samples, strict=True)]
         canvases = np.stack([paint(_image(s), box) for s, box in zip(samples, boxes, strict=True)])
         answer = self.module.inference({"input": self._placement.move(torch.from_numpy(canvases))})
-        canonical = _read(answer, len(samples))
+        canonical = self._read(answer, len(samples))
         predictions = []
         for depth, box, factor in zip(canonical, boxes, factors, strict=True):
-            inner = torch.from_numpy(box.crop(depth).copy())[None, None]
+            inner = torch.from_numpy(box.crop(depth.cpu().numpy()).copy())[None, None]
             whole = interpolate(inner, box.shape, mode="bilinear", align_corners=False)[0, 0]
             metres = np.clip(whole.numpy() * np.float32(factor), 0, np.float32(FARTHEST_M))
             predictions.append(DepthPrediction(metres))
         return predictions
+
+    def _read(self, answer: Any, count: int) -> list[torch.Tensor]:
+        """Canonical depth of each canvas, of what `inference` returned."""
+        who = f"{type(self.module).__name__}.inference()"
+        if not isinstance(answer, tuple) or not answer:
+            raise AdapterError(
+                f"{who} returned {kind_of(answer)}; (depth, confidence, outputs) was expected"
+            )
+        return Expected(count, CANVAS, "exact").read(answer[0], who)
 
     def _weights(self) -> Path:
         options = self._options
@@ -172,20 +185,6 @@ def _lay_out_depths(network: Any, placement: Placement) -> None:
         depths = torch.linspace(nearest, farthest, module.num_depth_regressor_anchor).exp()
         table = placement.move(depths[None])
         module.register_buffer("depth_expectation_anchor", table, persistent=False)
-
-
-def _read(answer: Any, count: int) -> NDArray[np.float32]:
-    """Canonical depth (count, 616, 1064) of what `inference` returned."""
-    if not isinstance(answer, tuple) or not answer:
-        raise AdapterError(
-            f"inference() returned a {type(answer).__name__}; (depth, confidence, outputs) was "
-            "expected"
-        )
-    depth = answer[0].float().cpu().numpy()
-    if depth.size != count * 616 * 1064:
-        raise AdapterError(f"inference() returned depth of shape {depth.shape} for {count} images")
-    maps: NDArray[np.float32] = depth.reshape(count, 616, 1064)
-    return maps
 
 
 def load(options: Metric3dOptions, runtime: Runtime) -> TorchModel:

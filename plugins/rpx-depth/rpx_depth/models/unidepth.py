@@ -12,6 +12,8 @@ from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.model import TorchModel
 from rpx_core.inference.pretrained import PretrainedOptions, check, images, location
+from rpx_core.inference.processors import find_part
+from rpx_depth.models.maps import Expected
 from rpx_depth.resize import resize_depth
 from rpx_depth.types import DepthPrediction
 
@@ -59,14 +61,13 @@ class UniDepth:
         found = self.module.infer(
             self._placement.move(rgb.float()), self._cameras(samples), normalize=True
         )
-        if not isinstance(found, dict) or "depth" not in found:
-            raise AdapterError(f"infer() returned {type(found).__name__} without `depth`")
-        depth = found["depth"].float().cpu().numpy()
-        height, width = rgb.shape[-2:]
-        if depth.size == 0 or depth.shape[0] != len(samples):
-            raise AdapterError(f"infer() returned depth of shape {depth.shape} for {rgb.shape}")
-        maps = depth.reshape(len(samples), *depth.shape[-2:])
-        return [DepthPrediction(resize_depth(one, (height, width))) for one in maps]
+        who = f"{type(self.module).__name__}.infer()"
+        depth = find_part(found, "depth", who)
+        shape = tuple(rgb.shape[-2:])
+        return [
+            DepthPrediction(resize_depth(one.cpu().numpy(), shape))
+            for one in Expected(len(samples), shape).read(depth, who)
+        ]
 
     def _cameras(self, samples: Sequence[Sample]) -> Any:
         if self._options.camera == "predicted":

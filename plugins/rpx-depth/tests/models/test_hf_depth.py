@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from safetensors.torch import load_file, save_file
 
 import rpx_core as rpx
 from rpx_core.errors import AdapterError, ConfigError, ModelError
-from rpx_core.inference.devices import Placement
-from rpx_core.inference.pretrained import Pretrained
 from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
 from rpx_core.run import run
 from rpx_depth.models.hf import HfDepth, HfDepthOptions, load, read_depth
@@ -186,13 +183,11 @@ class Outputs(dict[str, Any]):
 
 
 def read(processor: Any, **outputs: Any) -> Any:
-    module = SimpleNamespace()
-    pretrained = Pretrained(processor, module, Placement("cpu"))
-    return read_depth(pretrained, Outputs(outputs), [(6, 8)])
+    return read_depth(processor, Outputs(outputs), [(6, 8)])
 
 
 def test_a_processor_gets_those_arguments_that_its_signature_names() -> None:
-    depth = torch.ones(1, 3, 4)
+    depth = torch.ones(1, 6, 8)
     target, both = Sizes.Target(), Sizes.Both()
     read(target, predicted_depth=depth)
     read(both, predicted_depth=depth)

@@ -55,7 +55,14 @@ class Tiny(torch.nn.Module):
         self.seen.append(canvas)
         columns = torch.arange(canvas.shape[-1], dtype=canvas.dtype).expand(canvas[:, :1].shape)
         depth = self.offset + columns / 1000 + self.head(canvas) - 37
-        answers = {"tuple": (depth, depth, {}), "bare": depth, "small": (depth[..., :9], None, {})}
+        answers = {
+            "tuple": (depth, depth, {}),
+            "bare": depth,
+            "small": (depth[..., :9], None, {}),
+            "turned": (depth.transpose(2, 3), None, {}),
+            "flat": (depth.flatten(), None, {}),
+            "text": ("x",),
+        }
         return answers[self.answer]
 
 
@@ -136,7 +143,13 @@ def test_depth_is_cut_off_where_its_authors_do(options: dict[str, Path]) -> None
 
 @pytest.mark.parametrize(
     ("answer", "says"),
-    [("bare", r"inference\(\) returned a Tensor"), ("small", "depth of shape")],
+    [
+        ("bare", r"Tiny\.inference\(\) returned a Tensor"),
+        ("small", r"depth of shape \(1, 1, 616, 9\)"),
+        ("turned", r"depth of shape \(1, 1, 1064, 616\) .*\(1, 616, 1064\)"),
+        ("flat", r"depth of shape \(655424,\)"),
+        ("text", "returned a str; a tensor of"),
+    ],
 )
 def test_another_answer_is_an_adapter_error(
     options: dict[str, Path], answer: str, says: str

@@ -37,6 +37,9 @@ class UniDepthV2(torch.nn.Module, PyTorchModelHubMixin):
         self.calls.append((tuple(rgb.shape), rgb.dtype, float(rgb.max()), camera, normalize))
         if self.config.get("broken"):
             return rgb
+        shape = self.config.get("shape")
+        if shape:
+            return {"depth": torch.ones(shape)}
         grey = avg_pool2d(rgb.mean(dim=1, keepdim=True) / 255, 2) * self.gain + 1
         if camera is not None:
             grey = grey * camera[:, :1, :1, None] / 100
@@ -101,7 +104,9 @@ def test_the_camera_is_given_where_the_options_say_so(folder: Path) -> None:
 def test_another_answer_is_an_adapter_error(package: Any, tmp_path: Path) -> None:
     config = {"gain": 1.0, "broken": True}
     package(config).save_pretrained(tmp_path / "broken", config={"config": config})
-    with pytest.raises(AdapterError, match="without `depth`"):
+    with pytest.raises(
+        AdapterError, match=r"UniDepthV2.infer\(\) returned a Tensor; a dict with `depth`"
+    ):
         build(tmp_path / "broken").predict([sample(1)])
 
 
@@ -120,3 +125,15 @@ def test_without_the_authors_package_its_command_is_shown(workshop: Workshop) ->
     assert caught.value.hint == (
         "pip install 'unidepth @ git+https://github.com/lpiccinelli-eth/UniDepth'"
     )
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 6, 8), (1, 1, 8, 6), (2, 1, 6, 8), (1, 1, 1, 1), (48,)])
+def test_a_map_of_another_shape_is_an_adapter_error(
+    package: Any, tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    config = {"gain": 1.0, "shape": list(shape)}
+    package(config).save_pretrained(tmp_path / "odd", config={"config": config})
+    with pytest.raises(AdapterError) as caught:
+        build(tmp_path / "odd").predict([sample(1)])
+    assert str(shape) in caught.value.message
+    assert "(1, 6, 8) or (1, 1, 6, 8), or of these proportions" in caught.value.message

@@ -107,9 +107,8 @@ class BlobDetector:
     noun other than a known shape, `object` or `thing` are never answered.
     """
 
-    task = "object_detection"
-
-    def __init__(self, options: BlobsOptions) -> None:
+    def __init__(self, options: BlobsOptions, task: str = "object_detection") -> None:
+        self.task = task
         self._finder = BlobFinder(options)
 
     def setup(self) -> None:
@@ -181,7 +180,7 @@ class BlobGrounder:
 
 def load(options: BlobsOptions, runtime: Runtime) -> BlobDetector:
     """The detector, for any device."""
-    return BlobDetector(options)
+    return BlobDetector(options, runtime.task or "object_detection")
 
 
 def load_grounder(options: BlobsOptions, runtime: Runtime) -> BlobGrounder:

@@ -40,9 +40,8 @@ class HogPeople:
     Source: Dalal and Triggs, 2005, as in OpenCV 4; scores are distances from the separating plane.
     """
 
-    task = "object_detection"
-
-    def __init__(self, options: HogPeopleOptions) -> None:
+    def __init__(self, options: HogPeopleOptions, task: str = "object_detection") -> None:
+        self.task = task
         self._options = options
         self._detector: cv2.HOGDescriptor | None = None
 
@@ -86,4 +85,4 @@ class HogPeople:
 
 def load(options: HogPeopleOptions, runtime: Runtime) -> HogPeople:
     """The model, on the CPU."""
-    return HogPeople(options)
+    return HogPeople(options, runtime.task or "object_detection")

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rpx_core as rpx
 from rpx_core.contracts import Sample
-from rpx_core.errors import ModelError
+from rpx_core.errors import ConfigError, ModelError
 from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
 from rpx_detection.models.hf import load
 from rpx_detection.models.hf_options import HfDetectionOptions
@@ -155,3 +156,28 @@ def test_without_words_there_is_nothing_to_look_for(workshop: Workshop) -> None:
 def test_a_checkpoint_with_fixed_classes_reads_no_words(workshop: Workshop) -> None:
     with pytest.raises(ModelError, match="AutoModelForZeroShotObjectDetection"):
         build(workshop, "detr", "open_vocab_detection")
+
+
+@pytest.mark.parametrize(
+    ("kind", "task"),
+    [
+        *((kind, "object_detection") for kind in FIXED),
+        *((kind, "open_vocab_detection") for kind in PROMPTED),
+        ("owlv2", "visual_grounding"),
+    ],
+)
+@pytest.mark.parametrize("name", ["rpx-detection/hf", "hf"])
+def test_the_runner_takes_a_detector_by_name(
+    workshop: Workshop, kind: str, task: str, name: str
+) -> None:
+    folder = workshop.checkpoint(kind)
+    said = {} if kind in FIXED else {"task": task}
+    model = rpx.resolve(f"{name}:{folder}", device="cpu", **said)
+    data = rpx.RPXDataset.from_name("demo", task=task, limit=2)
+    assert rpx.BenchmarkRunner(model, data).run().num_samples == 2
+
+
+def test_a_detector_with_words_must_be_told_which_task(workshop: Workshop) -> None:
+    folder = workshop.checkpoint("owlv2")
+    with pytest.raises(ConfigError, match="could do open_vocab_detection, visual_grounding"):
+        rpx.resolve("hf", device="cpu", checkpoint=str(folder))

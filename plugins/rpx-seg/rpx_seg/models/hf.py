@@ -10,21 +10,12 @@ from rpx_core.contracts import Runtime
 from rpx_core.inference.model import TorchModel
 from rpx_seg.models.hf_classes import HfClasses
 from rpx_seg.models.hf_instances import HfInstances
-from rpx_seg.models.hf_networks import HfSegmentationOptions
-
-_INSTANCE, _SEMANTIC = ("object_segmentation",), ("semantic_segmentation",)
-_BY_ENDING = {
-    "ForSemanticSegmentation": _SEMANTIC,
-    "ForUniversalSegmentation": (*_INSTANCE, *_SEMANTIC),
-    "ForInstanceSegmentation": (*_INSTANCE, *_SEMANTIC),
-    "ForSegmentation": _INSTANCE,
-}
-"""What the class that a checkpoint names can do; the first ending that fits counts."""
+from rpx_seg.models.hf_networks import SEMANTIC, HfSegmentationOptions, tasks_of
 
 
 def load(options: HfSegmentationOptions, runtime: Runtime) -> TorchModel:
     """The model for the task of the run, on its device."""
-    kind = HfClasses if runtime.task in _SEMANTIC else HfInstances
+    kind = HfClasses if runtime.task in SEMANTIC else HfInstances
     return TorchModel(kind(options), runtime, options)
 
 
@@ -33,8 +24,4 @@ def tasks(options: Mapping[str, Any]) -> tuple[str, ...] | None:
     found = architectures(options)
     if found is None:
         return None
-    for name in found:
-        for ending, does in _BY_ENDING.items():
-            if name.endswith(ending):
-                return does
-    return ()
+    return tasks_of(found)

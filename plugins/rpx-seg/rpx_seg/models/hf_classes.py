@@ -13,7 +13,10 @@ from rpx_core.errors import ModelError, first_few
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.pretrained import Pretrained, PretrainedNetwork, sizes
 from rpx_seg.models.hf_networks import HfSegmentationOptions, load_segmenter, prepare
+from rpx_seg.models.segments import read_ids
 from rpx_seg.types import SemanticPrediction, SemanticQuery
+
+METHOD = "post_process_semantic_segmentation"
 
 
 class HfClasses(PretrainedNetwork[HfSegmentationOptions]):
@@ -29,13 +32,13 @@ class HfClasses(PretrainedNetwork[HfSegmentationOptions]):
 
     def answer(self, samples: Sequence[Sample]) -> list[SemanticPrediction]:
         """The class of every pixel, at the image's size."""
-        outputs = self.pretrained.forward(**prepare(self.pretrained, samples, "semantic"))
-        found = self.pretrained.post_process(
-            "post_process_semantic_segmentation", outputs, {"target_sizes": sizes(samples)}
-        )
+        processor, shapes = self.pretrained.processor, sizes(samples)
+        outputs = self.pretrained.forward(**prepare(processor, samples, "semantic"))
+        found = self.pretrained.post_process(METHOD, outputs, {"target_sizes": shapes})
+        who = f"{type(processor).__name__}.{METHOD}()"
         return [
-            SemanticPrediction(self._translate(one.cpu().numpy(), sample))
-            for one, sample in zip(found, samples, strict=True)
+            SemanticPrediction(self._translate(read_ids(one, shape, who), sample))
+            for one, shape, sample in zip(found, shapes, samples, strict=True)
         ]
 
     def _translate(self, ids: NDArray[Any], sample: Sample) -> NDArray[np.int32]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import ModelError
+from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.pretrained import (
     Classes,
@@ -18,6 +18,7 @@ from rpx_core.inference.pretrained import (
     load_pretrained,
     read_config,
 )
+from rpx_core.inference.processors import known_arguments
 
 Hint = Literal["instance", "universal", "semantic"]
 
@@ -26,6 +27,14 @@ _BY_HINT = {
     "universal": "AutoModelForUniversalSegmentation",
     "semantic": "AutoModelForSemanticSegmentation",
 }
+_INSTANCE, SEMANTIC = ("object_segmentation",), ("semantic_segmentation",)
+_BY_ENDING = {
+    "ForSemanticSegmentation": SEMANTIC,
+    "ForUniversalSegmentation": (*_INSTANCE, *SEMANTIC),
+    "ForInstanceSegmentation": (*_INSTANCE, *SEMANTIC),
+    "ForSegmentation": _INSTANCE,
+}
+"""What the class that a checkpoint names can do; the first ending that fits counts."""
 _WITH_TEXT = ("oneformer",)
 """Kinds of networks that are told in words which task is meant."""
 
@@ -57,7 +66,8 @@ class HfSegmentationOptions(PretrainedOptions):
 def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pretrained:
     """Processor and network of a checkpoint, with the class that it names or the hint means.
 
-    Raises ModelError where neither is there.
+    Raises ModelError where neither is there, and AdapterError for a network of another task, before
+    its weights are loaded.
     """
     import transformers
 
@@ -71,16 +81,46 @@ def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pret
             hint="say which family it is: --set model.options.model_class_hint=universal (or "
             "instance, semantic)",
         )
+    if hint is None and not tasks_of(named):
+        raise AdapterError(
+            f"{options.described()} is a {named[0]}, which finds no segments",
+            hint=_better_task(options),
+        )
     network = named[0] if hint is None else _BY_HINT[hint]
     needs_text = config.model_type in _WITH_TEXT
     classes = Classes(network, "AutoProcessor" if needs_text else "AutoImageProcessor")
     return load_pretrained(options, classes, placement)
 
 
-def prepare(pretrained: Pretrained, samples: Sequence[Sample], task: str) -> Mapping[str, Any]:
-    """What the network takes of the samples; networks with words are told the task."""
+def tasks_of(names: Sequence[str]) -> tuple[str, ...]:
+    """What networks of these classes of transformers can do here; nothing for those of others."""
+    for name in names:
+        for ending, does in _BY_ENDING.items():
+            if name.endswith(ending):
+                return does
+    return ()
+
+
+def _better_task(options: HfSegmentationOptions) -> str:
+    """What else to do with a checkpoint that is for no segmentation, by all that is installed."""
+    from rpx_core.config import Named
+    from rpx_core.host import Host
+    from rpx_core.models import tasks_of_model
+
+    given = Named(name="hf", options={"checkpoint": str(options.checkpoint)})
+    known = tasks_of_model(Host.discover(), given)
+    found = [task for tasks in known.values() for task in tasks or ()]
+    if not found:
+        return "none of the installed tasks is for it; `rpx list models` shows what there is"
+    return (
+        f"it is for {' or '.join(found)}: --task {found[0]}, or from Python "
+        f"rpx.resolve('hf:CHECKPOINT', device='auto', task={found[0]!r})"
+    )
+
+
+def prepare(processor: Any, samples: Sequence[Sample], task: str) -> Mapping[str, Any]:
+    """What a processor makes of the samples; one that puts the task into words is told it."""
     given: dict[str, Any] = {"images": images(samples), "return_tensors": "pt"}
-    if pretrained.module.config.model_type in _WITH_TEXT:
-        given["task_inputs"] = [task] * len(samples)
-    inputs: Mapping[str, Any] = pretrained.processor(**given)
+    words = known_arguments(type(processor).__call__, {"task_inputs": [task] * len(samples)})
+    inputs: Mapping[str, Any] = processor(**given, **words)
     return inputs

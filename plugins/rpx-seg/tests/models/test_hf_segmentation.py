@@ -226,8 +226,17 @@ def test_a_wrong_hint_is_refused(workshop: Workshop) -> None:
         model.setup()
 
 
-def test_a_detector_has_no_usable_post_processing(workshop: Workshop) -> None:
-    folder = str(workshop.checkpoint("yolos"))
-    model = rpx.make_hf_instance_seg_model(folder, device="cpu")
-    with pytest.raises(AdapterError, match="has no post-processing for segments"):
+@pytest.mark.parametrize(
+    ("kind", "network", "task"),
+    [
+        ("yolos", "YolosForObjectDetection", "object_detection"),
+        ("dpt", "DPTForDepthEstimation", "monocular_depth"),
+    ],
+)
+def test_a_checkpoint_of_another_task_is_refused_before_it_is_loaded(
+    workshop: Workshop, kind: str, network: str, task: str
+) -> None:
+    model = rpx.make_hf_instance_seg_model(str(workshop.checkpoint(kind)), device="cpu")
+    with pytest.raises(AdapterError, match=f"{kind} is a {network}, which finds no seg") as caught:
         model.setup()
+    assert f"--task {task}" in str(caught.value.hint)
