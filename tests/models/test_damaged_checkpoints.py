@@ -85,8 +85,8 @@ DAMAGED: dict[str, tuple[Callable[[Path], Any], str, str]] = {
     ),
     "network of another task": (
         lambda at: change(at, model_type="bert", architectures=["BertForMaskedLM"]),
-        r"net (cannot be loaded|has no configuration|lacks)",
-        "another task",
+        r"net (cannot be loaded|has no configuration|lacks|is a BertForMaskedLM)",
+        "task",
     ),
     "wrong setting": (
         lambda at: change(at, hidden_size="lots", encoder_layers="lots"),

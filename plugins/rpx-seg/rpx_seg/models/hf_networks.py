@@ -83,7 +83,7 @@ def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pret
         )
     if hint is None and not tasks_of(named):
         raise AdapterError(
-            f"{options.described()} is a {named[0]}, which finds no segments",
+            f"{options.located()} is a {named[0]}, which finds no segments",
             hint=_better_task(options),
         )
     network = named[0] if hint is None else _BY_HINT[hint]
