@@ -12,12 +12,12 @@ from typing import Any
 from rpx_core.config import Data
 from rpx_core.contracts import Difficulty
 from rpx_core.errors import ConfigError, ManifestError, PluginError, count_of, first_few
+from rpx_core.extras import require_extra
 from rpx_core.files import expand_home
 from rpx_core.folders import leaving
 from rpx_core.host import Host, Offer
 from rpx_core.isolation import call_plugin
 from rpx_core.manifest import Entry, Manifest, read_manifest
-from rpx_core.models import require_extra
 from rpx_core.parts import resolve_part
 from rpx_core.progress import Watch, watch_nothing
 from rpx_core.shorthand import split_shorthand, with_argument

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import secrets
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rpx_core.contracts import Model, Runtime, Sample, Task
 from rpx_core.errors import ConfigError, ModelError, kind_of
+from rpx_core.extras import require_extra
 from rpx_core.files import expand_home
 from rpx_core.host import Host, Offer
 from rpx_core.identity import digest_of
@@ -210,31 +210,6 @@ def check_task(owner: str, tasks: Sequence[str], task: str) -> None:
         raise ConfigError(
             f"{owner} does not do {task}; it does {', '.join(tasks) or 'nothing'}",
             hint=f"pass --task {tasks[0]}, or choose another" if tasks else None,
-        )
-
-
-def missing_modules(offer: Offer[Any]) -> list[str]:
-    """The modules that a spec needs and that cannot be imported here."""
-    return [name for name in offer.spec.modules if importlib.util.find_spec(name) is None]
-
-
-def install_command(offer: Offer[Any]) -> str:
-    """What to type where `missing_modules` of a spec are missing."""
-    command: str | None = getattr(offer.spec, "install", None)
-    if command is not None:
-        return command
-    extra = offer.spec.extra
-    wanted = [f"{offer.distribution}[{extra}]"] if extra else missing_modules(offer)
-    return " ".join(["pip install", *(f"'{one}'" for one in wanted)])
-
-
-def require_extra(offer: Offer[Any]) -> None:
-    """Raise ConfigError with the install command when the modules of an extra are missing."""
-    missing = missing_modules(offer)
-    if missing:
-        raise ConfigError(
-            f"{offer.full_name} needs {', '.join(missing)}, which is not installed",
-            hint=install_command(offer),
         )
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from rpx_core.config import Named, RunConfig
 from rpx_core.contracts import Metric, Task
 from rpx_core.errors import ConfigError, PluginError, first_few
+from rpx_core.extras import require_extra
 from rpx_core.host import Host
 from rpx_core.measure import build_metric
-from rpx_core.models import ModelPart, check_task, require_extra, resolve_model
+from rpx_core.models import ModelPart, check_task, resolve_model
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
 from rpx_core.protocols import Protocol

@@ -18,6 +18,7 @@ from rpx_core.errors import (
 )
 from rpx_core.executors.process import run_processes
 from rpx_core.executors.serial import run_serial
+from rpx_core.extras import require_extra
 from rpx_core.freshness import check_unchanged
 from rpx_core.host import Host
 from rpx_core.isolation import call_plugin, load_target
@@ -31,7 +32,6 @@ from rpx_core.lifecycle import (
     open_journal,
     open_run,
 )
-from rpx_core.models import require_extra
 from rpx_core.plan import Plan
 from rpx_core.predictions import file_stem
 from rpx_core.profiling.child import Assignment, choose_works, profile_job

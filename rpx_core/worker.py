@@ -23,7 +23,7 @@ from rpx_core.guard import guarded
 from rpx_core.inference.devices import choose_device, describe_module
 from rpx_core.interrupts import is_interrupt
 from rpx_core.isolation import error_text
-from rpx_core.journal import JournalWriter
+from rpx_core.journal_writer import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked, set_up
 from rpx_core.parts import Part

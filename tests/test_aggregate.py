@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Output, ResultMap, Undefined, Unit
 from rpx_core.errors import ConfigError
-from rpx_core.journal import Journal, JournalWriter
+from rpx_core.journal import Journal
+from rpx_core.journal_writer import JournalWriter
 from rpx_core.measure import Evidence as Measuring
 from rpx_core.measure import LabelledMetric
 from rpx_core.report import Failure, Number, Row, Writer

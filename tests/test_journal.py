@@ -12,7 +12,8 @@ import pytest
 
 from rpx_core import journal as journal_module
 from rpx_core.errors import JournalError
-from rpx_core.journal import Journal, JournalWriter, read_rows
+from rpx_core.journal import Journal, read_rows
+from rpx_core.journal_writer import JournalWriter
 from tests.toys.journals import RUN, Count, commit, open_writer, read, row, written
 
 

@@ -13,7 +13,8 @@ import pytest
 from rpx_core.config import build_config
 from rpx_core.errors import ConfigError, PluginError, RPXError
 from rpx_core.identity import digest
-from rpx_core.journal import Journal, JournalWriter
+from rpx_core.journal import Journal
+from rpx_core.journal_writer import JournalWriter
 from rpx_core.plan import make_plan
 from rpx_core.run_json import read_record
 from rpx_core.specs import MetricSpec

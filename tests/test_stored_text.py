@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rpx_core.contracts import Unit
 from rpx_core.errors import JournalError
 from rpx_core.guard import guarded
-from rpx_core.journal import Journal, JournalWriter
+from rpx_core.journal import Journal
+from rpx_core.journal_writer import JournalWriter
 from rpx_core.report import Failure, Measured, Row
 from rpx_core.stored_text import (
     MAX_KEYS,

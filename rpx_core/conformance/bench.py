@@ -16,9 +16,10 @@ from rpx_core.contracts import Frame, Model, Runtime, Sample, Task
 from rpx_core.datasets import cache_directory, open_dataset
 from rpx_core.demo.datasets import open_demo_scene
 from rpx_core.errors import RPXError
+from rpx_core.extras import install_command, missing_modules
 from rpx_core.host import Host
 from rpx_core.manifest import Manifest
-from rpx_core.models import ModelPart, build_model, install_command, missing_modules
+from rpx_core.models import ModelPart, build_model
 from rpx_core.names import is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, load_options_class, resolve_part

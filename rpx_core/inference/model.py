@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.datasets import cache_directory
 from rpx_core.errors import ModelError
+from rpx_core.extras import require_extra
 from rpx_core.host import Host
 from rpx_core.inference.devices import AUTO, Placement, Precision, choose_device, place
 from rpx_core.inference.memory import Batches
-from rpx_core.models import require_extra
 
 
 class TorchOptions(BaseModel):

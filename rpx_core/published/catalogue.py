@@ -9,8 +9,9 @@ from rpx_core.config import Named
 from rpx_core.contracts import Model, Runtime, TaskType
 from rpx_core.datasets import cache_directory
 from rpx_core.errors import ConfigError, ModelError
+from rpx_core.extras import require_extra
 from rpx_core.host import Host
-from rpx_core.models import could_do, require_extra, tasks_of_model
+from rpx_core.models import could_do, tasks_of_model
 from rpx_core.names import is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import resolve_part

@@ -12,11 +12,11 @@ from rpx_core.config import Named, RunConfig
 from rpx_core.contracts import Metric, Unit
 from rpx_core.datasets import open_dataset
 from rpx_core.errors import ConfigError, PluginError
+from rpx_core.extras import require_extra
 from rpx_core.host import Host
 from rpx_core.identity import digest, installed_inputs, run_name
 from rpx_core.manifest import Manifest
 from rpx_core.measure import build_metric
-from rpx_core.models import require_extra
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
 from rpx_core.report import RunRecord

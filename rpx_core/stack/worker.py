@@ -8,7 +8,7 @@ from functools import partial
 from rpx_core.blocks import Block
 from rpx_core.contracts import Answer, Unit
 from rpx_core.guard import guarded
-from rpx_core.journal import JournalWriter
+from rpx_core.journal_writer import JournalWriter
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.report import Failure, Row
 from rpx_core.stack.answers import sample_of

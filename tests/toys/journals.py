@@ -11,7 +11,8 @@ from typing import Any
 
 from rpx_core.blocks import Block
 from rpx_core.contracts import Unit
-from rpx_core.journal import Journal, JournalWriter
+from rpx_core.journal import Journal
+from rpx_core.journal_writer import JournalWriter
 from rpx_core.report import Failure, Measured, Row, Writer
 from rpx_core.state import Sum, encode_state
 
