@@ -9,7 +9,7 @@ import pytest
 from rpx_core.conformance.bench import Settings
 from rpx_core.conformance.laws import Check, Excuses, Verdict
 from rpx_core.conformance.package import open_package
-from rpx_core.conformance.suite import Conformance, check_package
+from rpx_core.conformance.suite import NOTHING_GIVEN, Conformance, check_package
 from rpx_core.errors import PluginError
 from rpx_core.skeletons.writer import write_skeleton
 from rpx_core.testing import conformance
@@ -41,7 +41,7 @@ def state(package: Path, text: str) -> None:
     (package / "rpx_needy" / "conformance.toml").write_text(text, encoding="utf-8")
 
 
-def check(package: Path, settings: Settings = Settings()) -> Conformance:
+def check(package: Path, settings: Settings = NOTHING_GIVEN) -> Conformance:
     with importable(package):
         return check_package(open_package(package), settings)
 
