@@ -55,6 +55,12 @@ def test_a_name_in_words_alone_is_no_example() -> None:
     assert names_used("from rpx_core import Phase, load as fetch") == {"Phase", "load"}
 
 
+def test_the_script_of_ten_lines_has_ten_and_is_what_the_wheels_are_tried_with() -> None:
+    (script,) = (block.text for block in all_blocks() if block.title == "ten_lines.py")
+    assert len([line for line in script.splitlines() if line.strip()]) <= 10
+    assert 'TEN_LINES = "ten_lines.py"' in (ROOT / "noxfile.py").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("call", sorted(CALLS))
 def test_names_are_called_as_the_page_says(call: str) -> None:
     name, _, method = call.partition(".")

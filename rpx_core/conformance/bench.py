@@ -149,8 +149,9 @@ class Bench:
 
     def tasks_of_model(self, offer: Offer[ModelSpec]) -> list[Offer[TaskSpec]]:
         """The installed tasks that a model can do with the options given for it."""
-        given = Named(name=offer.full_name, options=self.settings.options.get(offer.spec.name, {}))
-        does = tasks_of_model(self.host, given)[offer.full_name]
+        given = dict(self.settings.options.get(offer.spec.name, {}))
+        named = Named(name=offer.full_name, options=given)
+        does = tasks_of_model(self.host, named)[offer.full_name]
         found = self.tasks(offer)
         return found if does is None else [task for task in found if task.spec.name in does]
 
