@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tarfile
 import tempfile
@@ -18,6 +19,7 @@ DISTRIBUTIONS = [ROOT, *sorted(file.parent for file in ROOT.glob("plugins/*/pypr
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 EVO = "evo==1.38.1"
+TEN_LINES = "ten_lines.py"
 DEPTH = ("--task", "monocular_depth")
 NEW_PLUGINS = {
     "model": (*DEPTH, "--model", "own-model"),
@@ -105,11 +107,18 @@ def build(session: nox.Session) -> None:
 
 @nox.session(requires=["build"], reuse_venv=False)
 def wheels(session: nox.Session) -> None:
-    """Install the built wheels as a user would and evaluate the demo set with them."""
+    """Install the built wheels as a user would and evaluate the demo set with them.
+
+    What this proves of an environment that holds the wheels alone, in a folder with nothing of this
+    tree: the command line evaluates every task, the script of ten lines of docs/api.md does the
+    same from Python, a plugin of every kind can be written, installed, checked and used, and no
+    plugin is broken.
+    """
     names = [name_of(folder) for folder in DISTRIBUTIONS]
     session.install("--find-links", str(DIST), *names)
     with tempfile.TemporaryDirectory() as empty, session.chdir(empty):
         session.run("rpx", "run")
+        use_python(session)
         use_new_plugins(session)
         session.run("rpx", "doctor", "--strict")
 
@@ -176,6 +185,14 @@ def bench_depth(session: nox.Session) -> None:
     """Compare the depth metrics, in numbers and in time, with the reference evaluator."""
     session.install(*editable(""), *group("bench-depth"))
     session.run("python", "benchmarks/depth_standard.py", *session.posargs)
+
+
+def use_python(session: nox.Session) -> None:
+    """Run the script of ten lines as docs/api.md has it, saved to a file as a reader would."""
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    (script,) = re.findall(rf'^```python title="{TEN_LINES}"\n(.*?)^```$', page, re.M | re.S)
+    Path(TEN_LINES).write_text(script, encoding="utf-8")
+    session.run("python", TEN_LINES)
 
 
 def use_new_plugins(session: nox.Session) -> None:

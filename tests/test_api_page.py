@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from pathlib import Path
 
 import pytest
 
 import rpx_core as rpx
+from tests.document_blocks import ROOT, all_blocks
 
-PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 NAME = re.compile(r"`(?P<name>\w+)(?P<method>\.\w+)?(?:\((?P<arguments>[^`]*)\))?`")
 ARGUMENT = re.compile(r"(?P<name>\*{0,2}\w*)(?P<default>=(?:\([^)]*\)|[^,]*))?(?:, |$)")
 TABLES = "\n".join(line for line in PAGE.splitlines() if line.startswith("|"))
@@ -25,6 +26,39 @@ CALLS = {
 @pytest.mark.parametrize("name", sorted(rpx.PUBLISHED))
 def test_every_published_name_is_on_the_page(name: str) -> None:
     assert name in {match["name"] for match in NAME.finditer(TABLES)}
+
+
+def names_used(source: str) -> set[str]:
+    """Published names that a program reads from `rpx_core`, by whatever name it imports that."""
+    found, modules = set(), set()
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "rpx_core":
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.Import):
+            modules |= {one.asname or one.name for one in node.names if one.name == "rpx_core"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found |= {node.attr} if node.value.id in modules else set()
+    return found
+
+
+def test_every_published_name_is_in_an_example_that_runs() -> None:
+    examples = [block.text for block in all_blocks() if block.language == "python"]
+    shown = {name for text in examples for name in names_used(text)}
+    assert sorted(set(rpx.PUBLISHED) - shown) == []
+
+
+def test_a_name_in_words_alone_is_no_example() -> None:
+    source = "import rpx_core as r\nr.load\nother.Sample\n'rpx.Phase'"
+    assert names_used(source) == {"load"}
+    assert names_used("from rpx_core import Phase, load as fetch") == {"Phase", "load"}
+
+
+def test_the_script_of_ten_lines_has_ten_and_is_what_the_wheels_are_tried_with() -> None:
+    (script,) = (block.text for block in all_blocks() if block.title == "ten_lines.py")
+    assert len([line for line in script.splitlines() if line.strip()]) <= 10
+    assert 'TEN_LINES = "ten_lines.py"' in (ROOT / "noxfile.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("call", sorted(CALLS))

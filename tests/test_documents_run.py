@@ -10,90 +10,174 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
+from pydantic import ValidationError
 
 from rpx_core.cli import cli
+from rpx_core.config import Named, RunConfig, build_config
+from rpx_core.datasets import known_assets
+from rpx_core.host import Host
+from rpx_core.hub.origin import RELEASE, RELEASE_COMMIT
+from rpx_core.manifest import build_manifest
+from rpx_core.offers import Kind
+from rpx_core.parts import load_options_class
+from tests.document_blocks import (
+    PAGES,
+    ROOT,
+    Block,
+    all_blocks,
+    name_of,
+    others_take,
+    parse_blocks,
+    read_blocks,
+)
+from tests.hub_sets import draw_frames, early_layout, released_layout
+from tests.local_hub import LocalHub
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-ELSEWHERE = {
-    "docs/data.md": "tests/test_hub_commands.py",
-    "docs/models.md": "tests/models/test_models_page.py",
-    "docs/plugins.md": "tests/test_plugin_guide.py",
-    "docs/profiling.md": "tests/models/test_profiling_docs.py",
-}
-"""Pages whose Python needs torch, or is shown in parts; their own tests run it."""
-BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Block:
-    """One fenced block: its language, the file that it is to be saved as, its text."""
-
-    language: str
-    title: str | None
-    text: str
-
-
-def read_blocks(page: Path) -> list[Block]:
-    blocks = []
-    for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
-        language, _, rest = match["info"].strip().partition(" ")
-        title = re.search(r'title="([^"]+)"', rest)
-        blocks.append(Block(language, title[1] if title else None, match["text"]))
-    return blocks
-
-
-def commands(block: Block) -> list[str]:
-    return [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
+RUN_HERE = frozenset({"python", "console"})
+CHECKED_HERE = frozenset({"json", "toml", "sh"})
+SHOWN = "text"
+"""What a program prints, or a picture in letters: nothing to type."""
+INSTALLATION = frozenset({"README.md", "CONTRIBUTING.md"})
+"""Pages with commands for a bare machine, in blocks without a language; tested below."""
+EASY_AND_HARD = (0, 8)
+"""Scenes of the demo."""
+ON_THE_HUB = "docs/data.md"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_command_and_snippet_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    environment = {
-        **os.environ,
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "PYTHONPATH": "",
+def is_taken(block: Block) -> bool:
+    """Whether a test of this module, or another that says so, runs or checks a block."""
+    if not block.language:
+        return block.page in INSTALLATION
+    if block.language == SHOWN:
+        return re.search(r"^(\$|rpx|pip) ", block.text, re.MULTILINE) is None
+    return block in others_take() or block.language in RUN_HERE | CHECKED_HERE
+
+
+def test_every_block_is_run_or_checked_by_a_test() -> None:
+    assert [str(block) for block in all_blocks() if not is_taken(block)] == []
+
+
+@pytest.mark.parametrize(
+    "fence", ["", "text", "bash", "yaml", 'py title="x.py"'], ids=lambda fence: fence or "none"
+)
+def test_a_block_that_nobody_would_run_is_noticed(fence: str) -> None:
+    (block,) = parse_blocks(f"# A page\n\n```{fence}\nrpx run\n```\n", "docs/page.md")
+    assert not is_taken(block)
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, bytes]]:
+    """What the page on data finds on the hub, by repository and revision."""
+    folder = tmp_path_factory.mktemp("drawn")
+    records = draw_frames(folder, EASY_AND_HARD)
+    assert {record["difficulty"] for record in records} == {"easy", "hard"}
+    return {
+        (RELEASE, RELEASE_COMMIT): released_layout(folder, records),
+        ("me/my-scenes", "main"): early_layout(folder, records),
     }
-    name = page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def reader(request: pytest.FixtureRequest, page: Path) -> dict[str, str]:
+    """The environment of someone who reads a page; the hub that it knows is on this machine."""
+    if name_of(page) == ON_THE_HUB:
+        hub: LocalHub = request.getfixturevalue("hub")
+        for (repo, revision), files in request.getfixturevalue("release").items():
+            hub.push(repo, files)
+            hub.commits[repo, revision] = files
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "PYTHONPATH": ""}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_and_snippet_of_a_page_runs(
+    page: Path, tmp_path: Path, reader: Mapping[str, str]
+) -> None:
+    desk = tmp_path / "desk"
+    desk.mkdir()
     for block in read_blocks(page):
         if block.title is not None:
-            (tmp_path / block.title).write_text(block.text, encoding="utf-8")
-        if block.language == "json":
-            json.loads(block.text)
-        elif block.language == "toml":
-            tomllib.loads(block.text)
-        elif block.language == "python" and name not in ELSEWHERE:
-            run([sys.executable, "-c", block.text], tmp_path, environment)
+            (desk / block.title).write_text(block.text, encoding="utf-8")
+        if block in others_take():
+            continue
+        if block.language == "python":
+            run([sys.executable, "-c", block.text], desk, reader)
         elif block.language == "console":
-            assert commands(block), f"{page.name}: a console block without a command"
-            for command in commands(block):
+            assert block.commands, f"{block}: a console block without a command"
+            for command in block.commands:
                 # What is installed here is what the reader would have installed by then.
                 if shlex.split(command)[0] != "pip":
-                    run(["sh", "-ec", command], tmp_path, environment)
+                    run(["sh", "-ec", command], desk, reader)
 
 
-def test_what_is_not_run_here_is_run_elsewhere() -> None:
-    assert all(
-        (ROOT / page).is_file() and (ROOT / test).is_file() for page, test in ELSEWHERE.items()
-    )
+def of_language(language: str) -> list[Block]:
+    found = [block for block in all_blocks() if block.language == language]
+    return [block for block in found if block not in others_take()]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_commands_that_need_more_than_this_machine_have_options_that_exist(page: Path) -> None:
-    for block in read_blocks(page):
-        if block.language in {"sh", "bash"}:
-            for command in commands(block) or block.text.splitlines():
-                words = shlex.split(command, comments=True)
-                if words[:1] == ["rpx"]:
-                    check_options(words[1:])
+@pytest.fixture(scope="module")
+def host() -> Host:
+    return Host.discover()
 
 
-def check_options(words: list[str]) -> None:
+@pytest.mark.parametrize("block", of_language("json"), ids=str)
+def test_every_manifest_shown_is_one(host: Host, block: Block, tmp_path: Path) -> None:
+    header = json.loads(block.text)
+    samples = header.pop("samples")
+    manifest = build_manifest(header, samples, root=tmp_path, known=known_assets(host))
+    assert len(manifest.records(manifest.entries)) == len(samples)
+
+
+@pytest.mark.parametrize("block", of_language("toml"), ids=str)
+def test_every_configuration_shown_is_one(host: Host, block: Block) -> None:
+    config = build_config(tomllib.loads(block.text), source=str(block))
+    for kind, named in parts_of(config):
+        offers = [o for o in host.offers(kind).values() if named.name in (o.spec.name, o.full_name)]
+        assert offers, f"{block}: no {kind} {named.name}"
+        assert any(accepts(offer.spec.options, named.options) for offer in offers), str(block)
+
+
+def parts_of(config: RunConfig) -> list[tuple[Kind, Named]]:
+    parts: list[tuple[Kind, Named]] = [
+        ("metric", named) for named in (config.metrics or {}).values()
+    ]
+    return [*parts, ("model", config.model)] if config.model else parts
+
+
+def accepts(options: str | None, given: Mapping[str, Any]) -> bool:
+    if options is None:
+        return not given
+    try:
+        load_options_class(options, "the documentation").model_validate(dict(given))
+    except ValidationError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("block", of_language("sh"), ids=str)
+def test_commands_that_need_more_than_this_machine_have_options_that_exist(
+    host: Host, block: Block
+) -> None:
+    found = [
+        shlex.split(command, comments=True)
+        for command in block.commands or block.text.replace("\\\n", " ").splitlines()
+    ]
+    commands = [words[1:] for words in found if words[:1] == ["rpx"]]
+    assert commands, f"{block}: nothing of it is checked"
+    for words in commands:
+        given = check_options(words)
+        for kind in ("task", "protocol"):
+            if name := given.get(kind):
+                assert host.find(kind, name), f"{block}: {name}"
+
+
+def check_options(words: list[str]) -> dict[str, Any]:
     """Parse a command; files and folders that it names need not be there."""
     command: click.Command = cli
     while isinstance(command, click.Group):
@@ -102,7 +186,7 @@ def check_options(words: list[str]) -> None:
         command, words = found, words[1:]
     parsed = copy.copy(command)
     parsed.params = [_without_path(parameter) for parameter in command.params]
-    parsed.make_context(command.name, words)
+    return dict(parsed.make_context(command.name, words).params)
 
 
 def _without_path(parameter: click.Parameter) -> click.Parameter:
@@ -123,7 +207,27 @@ def test_the_readme_installs_and_tests_with_one_command_each() -> None:
         assert step.strip() in continuous
 
 
-def run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
+def test_contributors_install_what_there_is() -> None:
+    page = ROOT / "CONTRIBUTING.md"
+    plain, inside = (block.text for block in read_blocks(page) if not block.language)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert " && ".join(plain.splitlines()).replace("install ", "install -q ") in readme
+    assert set(re.findall(r"--group (\S+)", inside)) <= set(project["dependency-groups"])
+    assert all((ROOT / test).is_file() for test in re.findall(r"pytest (\S+)", inside))
+
+
+def test_contributors_are_told_of_every_session() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sessions = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    named = re.findall(r'@nox\.session(?:\(.*?name="([\w-]+)".*?\)|.*?)\ndef (\w+)', sessions)
+
+    told = set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE))
+    assert told == {name or function for name, function in named} - {"build"}
+
+
+def run(command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

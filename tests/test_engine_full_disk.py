@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rpx_core import atomic, journal
+from rpx_core import atomic, journal_writer
 from rpx_core.errors import ExitCode, JournalError
 from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
 from tests.toys.bench import Bench, facts
@@ -47,7 +47,7 @@ class FullDisk:
 def disk(monkeypatch: pytest.MonkeyPatch) -> FullDisk:
     stand_in = FullDisk()
     monkeypatch.setattr(atomic, "os", stand_in)
-    monkeypatch.setattr(journal, "os", stand_in)
+    monkeypatch.setattr(journal_writer, "os", stand_in)
     return stand_in
 
 

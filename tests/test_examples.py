@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.document_blocks import take
+
+PLUGIN = take("examples/metric_plugin/README.md", "console")
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NEED_TORCH = frozenset({"huggingface_folder.py", "torch_module.py"})
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py") if path.name not in NEED_TORCH)
@@ -59,7 +62,7 @@ def test_an_example_runs_as_it_says(examples: Path, script: str) -> None:
 def test_a_metric_of_another_package_is_measured(examples: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     install = f"{sys.executable} -m pip install --quiet --no-deps --target {site}"
-    listing, *others = commands_of((examples / "metric_plugin/README.md").read_text())
+    listing, *others = (command for block in PLUGIN for command in block.commands)
     assert listing == "pip install ./metric_plugin"
     run(f"{install} ./metric_plugin", examples)
     for command in others:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -304,6 +305,40 @@ def test_the_published_functions_raise_what_they_say(
         rpx.download_split("monocular_depth", "hard", EARLY, max_workers=0)
     with pytest.raises(ConfigError, match="max_samples"):
         rpx.download_split("monocular_depth", "hard", EARLY, max_samples=0)
+
+
+NAMES = [
+    ({"task": "foo", "split": "hard"}, "foo"),
+    ({"task": "monocular_deph", "split": "hard"}, "monocular_depth"),
+    ({"task": "monocular_depth", "split": "foo"}, "it has easy, medium, hard, and all"),
+    ({"task": "monocular_depth", "split": "../hard", "repo_id": EARLY}, "no name of a split"),
+]
+
+
+@pytest.mark.parametrize(("names", "words"), NAMES)
+@pytest.mark.parametrize("call", [rpx.fetch_manifest, rpx.download_split, rpx.load])
+def test_names_that_nobody_knows_are_refused_before_the_hub_is_asked(
+    hub: LocalHub, call: Callable[..., Any], names: dict[str, str], words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        call(**names)
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize(("names", "words"), NAMES)
+def test_the_download_command_refuses_unknown_names_before_it_asks(
+    hub: LocalHub, tmp_path: Path, names: dict[str, str], words: str
+) -> None:
+    flags = [f"--{key.removesuffix('_id')}={value}" for key, value in names.items()]
+    told = run_rpx(tmp_path, "data", "download", *flags, expect=2)["error"]
+    assert words in f"{told['message']} {told['hint']}"
+    assert hub.asked == []
+
+
+def test_a_repository_that_nobody_can_have_is_not_mounted(hub: LocalHub) -> None:
+    with pytest.raises(ConfigError, match="no repository of datasets"):
+        rpx.mount("foo")
+    assert hub.asked == []
 
 
 def test_a_mounted_repository_can_be_looked_at(hub: LocalHub) -> None:

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
+import subprocess
+import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 
 from rpx_core import hookspecs, testing
-from rpx_core.cli import COMMANDS, cli
 from rpx_core.cli.check import check
+from rpx_core.conformance.statement import Statement
 from rpx_core.hookspecs import hookimpl
 from rpx_core.offers import HOOKS
+from rpx_core.skeletons.writer import write_skeleton
+from tests.document_blocks import ROOT, take
+from tests.toys.site import ToySite
 
-GUIDE = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+PAGE = "docs/plugins.md"
+GUIDE = (ROOT / PAGE).read_text(encoding="utf-8")
+HOOK_LIST = take(PAGE, "python", "def rpx_run_started")
+ENTRY_MODULE = take(PAGE, "python", "@hookimpl")
+CONFTEST = take(PAGE, "python", "pytest_plugins")
+TEST_MODULE = take(PAGE, "python", "conformance(")
+COMMANDS = take(PAGE, "console")
+ENTRY_POINT = take(PAGE, "toml", "[project.entry-points.rpx]")
+STATEMENT = take(PAGE, "toml", "[explain]")
 
 
 def signatures(source: str) -> dict[str, str]:
@@ -35,13 +45,13 @@ def signatures(source: str) -> dict[str, str]:
 
 
 def test_the_hooks_shown_are_the_hooks_there_are():
-    (shown,) = (block for block in blocks("python") if "rpx_run_started" in block)
+    (shown,) = HOOK_LIST.texts
     assert signatures(shown) == signatures(inspect.getsource(hookspecs))
     assert tuple(signatures(shown)) == HOOKS
 
 
 def test_the_example_entry_module_returns_specs():
-    (example,) = (block for block in blocks("python") if "@hookimpl" in block)
+    (example,) = ENTRY_MODULE.texts
     space: dict[str, object] = {}
     exec(compile(example, "docs/plugins.md", "exec"), space)
     (spec,) = space["rpx_models"]()
@@ -64,23 +74,60 @@ def test_the_names_for_tests_are_there():
         assert hasattr(testing, fixture)
 
 
-@pytest.mark.parametrize("block", blocks("toml"))
-def test_toml_parses(block):
-    assert tomllib.loads(block)
+@pytest.fixture
+def desk(tmp_path: Path) -> Callable[[str], str]:
+    """Type a command in a folder; what pip installs there is on the path from then on."""
+    site = tmp_path / "rpx-my-model"
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+    def type_in(command: str) -> str:
+        if command.startswith("pip install "):
+            metadata = "Requires-Dist: rpx-core>=0.1,<0.2"
+            points = tomllib.loads((site / "pyproject.toml").read_text())["project"]["entry-points"]
+            toys = ToySite(site, core=None)
+            toys.distribution("rpx-my-model", metadata=metadata, entry_points=points["rpx"])
+            return ""
+        done = subprocess.run(
+            ["sh", "-ec", command],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(site)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return type_in
 
 
-def test_commands_shown_are_commands_with_these_options():
-    lines = [line for block in blocks("bash") for line in block.splitlines() if "rpx " in line]
-    verbs = [line.split("rpx ", 1)[1].split()[0] for line in lines if line.startswith("rpx ")]
-    assert verbs
-    for line in lines:
-        if not line.startswith("rpx "):
-            continue
-        words = line.split("#")[0].split()
-        assert words[1] in COMMANDS
-        command = cli.get_command(click.Context(cli), words[1])
-        known = {option for param in command.params for option in param.opts}
-        assert {word for word in words if word.startswith("--")} <= known, line
+def test_a_package_is_written_run_checked_and_tested_as_the_guide_says(
+    desk: Callable[[str], str], tmp_path: Path
+) -> None:
+    for block in COMMANDS:
+        for command in block.commands:
+            shown = desk(command)
+            assert "rpx check" not in command or " 0 failed" in shown
+    tests = tmp_path / "rpx-my-model" / "tests"
+    (tests / "conftest.py").write_text("".join(CONFTEST.texts), encoding="utf-8")
+    (tests / "test_conformance.py").write_text("".join(TEST_MODULE.texts), encoding="utf-8")
+    shown = desk(f"python -m pytest -q -p no:cacheprovider {tests}/test_conformance.py")
+    assert re.search(r"^\d\d+ passed in", shown, re.MULTILINE)
+
+
+def test_the_entry_point_shown_is_the_one_that_is_written(tmp_path: Path) -> None:
+    (shown,) = ENTRY_POINT.texts
+    folder = write_skeleton("model", "my-model", tmp_path)
+    written = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    assert tomllib.loads(shown)["project"]["entry-points"] == written["project"]["entry-points"]
+
+
+def test_the_statement_shown_is_one() -> None:
+    (shown,) = STATEMENT.texts
+    said = Statement.model_validate(tomllib.loads(shown))
+    assert said.options
+    assert said.explain
+    assert said.skip
 
 
 def test_every_option_that_explains_a_skip_is_one_of_check():

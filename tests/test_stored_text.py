@@ -144,7 +144,7 @@ def test_a_row_that_could_not_be_read_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = JournalWriter(tmp_path, make_writer())
-    monkeypatch.setattr("rpx_core.journal.MAX_LINE", 2**20)
+    monkeypatch.setattr("rpx_core.journal_writer.MAX_LINE", 2**20)
     values = {f"output {number}": 0.5 for number in range(100_000)}
     row = Row(unit=Unit.SAMPLE, id="x", sequence="s", metrics={"m": Measured(values=values)})
     with pytest.raises(JournalError, match=r"the row of sample x takes .* at most 1 MiB"):

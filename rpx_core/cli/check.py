@@ -46,7 +46,8 @@ def check(*, state: State, package: str, **given: Any) -> int:
     """Check every task, metric, model, ... that PACKAGE offers against the laws of its kind.
 
     PACKAGE is an installed distribution or the folder of its pyproject.toml. Exit code 4 when a
-    law is broken, or when something could not be checked and nothing above explains that.
+    law is broken, or when something could not be checked and neither an option nor the package's
+    own conformance.toml explains that.
     """
     from rpx_core.conformance.bench import Settings
     from rpx_core.conformance.child import Assignment, check_apart

@@ -49,7 +49,7 @@ class OfferedAdapter:
     def check_model(self) -> None:
         """Raise unless wrapping gives a model of one of its tasks."""
         for recording in self._recordings():
-            model = self._wrap(Probe())
+            model = self._wrap(Probe(), recording)
             require(callable(getattr(model, "predict", None)), "what it returns has no predict()")
             task = getattr(model, "task", None)
             names = [name.rpartition("/")[2] for name in self._offer.spec.tasks]
@@ -60,7 +60,7 @@ class OfferedAdapter:
         for recording in self._recordings():
             sample = recording.samples[0]
             before, watched, probe = fingerprint(sample), watch(sample), Probe()
-            model = self._wrap(probe)
+            model = self._wrap(probe, recording)
             model.setup()
             attempt("predict()", lambda: model.predict([watched]))  # noqa: B023  # called at once
             require(probe.arguments, "predict() did not call the function")
@@ -76,7 +76,7 @@ class OfferedAdapter:
         """Raise unless a meaningless answer is refused in words that name the sample."""
         for recording in self._recordings():
             sample = recording.samples[0]
-            model = self._wrap(lambda *arguments, **named: object())
+            model = self._wrap(lambda *arguments, **named: object(), recording)
             model.setup()
             done = attempt("predict()", lambda: self._answer(model, recording))  # noqa: B023  # called at once
             require(isinstance(done, Breakdown), "an answer that is just an object() is accepted")
@@ -101,9 +101,10 @@ class OfferedAdapter:
             shared = any(np.shares_memory(given, truth) for truth in truths)
             require(not shared, "the function is given the memory of the ground truth")
 
-    def _wrap(self, function: Any) -> Model:
+    def _wrap(self, function: Any, recording: Recording) -> Model:
         part = self._bench.resolve(self._offer)
-        model: Model = part.load()(function, part.load_options(), self._bench.runtime)
+        runtime = self._bench.runtime(recording)
+        model: Model = part.load()(function, part.load_options(), runtime)
         return model
 
     def _recordings(self) -> list[Recording]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rpx_core.config import Data
+from rpx_core.config import Data, Named
 from rpx_core.conformance.laws import MissingExtraError, NotCheckedError
 from rpx_core.contracts import Frame, Model, Runtime, Sample, Task
 from rpx_core.datasets import cache_directory, open_dataset
@@ -19,7 +19,7 @@ from rpx_core.errors import RPXError
 from rpx_core.extras import install_command, missing_modules
 from rpx_core.host import Host
 from rpx_core.manifest import Manifest
-from rpx_core.models import ModelPart, build_model
+from rpx_core.models import ModelPart, build_model, tasks_of_model
 from rpx_core.names import is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, load_options_class, resolve_part
@@ -104,10 +104,10 @@ class Bench:
         self._recordings: dict[tuple[str, frozenset[str]], Recording] = {}
         self._baselines: dict[str, list[list[Frame]]] = {}
 
-    @property
-    def runtime(self) -> Runtime:
-        """Where models run: on the CPU, from one seed."""
-        return Runtime(device="cpu", seed=0, cache=cache_directory())
+    def runtime(self, recording: Recording) -> Runtime:
+        """What a model is told: it runs on the CPU, from one seed, for the task of a recording."""
+        task = recording.offer.spec.name
+        return Runtime(device="cpu", seed=0, cache=cache_directory(), task=task)
 
     def resolve(self, offer: Offer[Any]) -> Part:
         """The part of a spec with the options given for it.
@@ -147,6 +147,14 @@ class Bench:
             )
         return found
 
+    def tasks_of_model(self, offer: Offer[ModelSpec]) -> list[Offer[TaskSpec]]:
+        """The installed tasks that a model can do with the options given for it."""
+        given = dict(self.settings.options.get(offer.spec.name, {}))
+        named = Named(name=offer.full_name, options=given)
+        does = tasks_of_model(self.host, named)[offer.full_name]
+        found = self.tasks(offer)
+        return found if does is None else [task for task in found if task.spec.name in does]
+
     def recording(self, task: Offer[TaskSpec], needs: Sequence[str] = ()) -> Recording:
         """Samples of a task whose records have all that is needed.
 
@@ -157,11 +165,12 @@ class Bench:
             self._recordings[key] = self._record(task, {*task.spec.requires, *needs})
         return self._recordings[key]
 
-    def model(self, offer: Offer[ModelSpec], task: Task[Any, Any]) -> Model:
-        """A model that is ready to predict."""
+    def model(self, offer: Offer[ModelSpec], recording: Recording) -> Model:
+        """A model that is ready to predict the samples of a recording."""
         require_modules(offer)
         part = self.resolve(offer)
-        built = build_model(ModelPart(offer.full_name, "registered", part), task, self.runtime)
+        named = ModelPart(offer.full_name, "registered", part)
+        built = build_model(named, recording.task, self.runtime(recording))
         built.setup()
         return built
 
@@ -173,7 +182,7 @@ class Bench:
                 "model", task.spec.baseline, task=task.spec.name, prefer=task.distribution
             )
             needed = self.recording(task, offer.spec.needs)
-            frames = needed.answer(self.model(offer, recording.task))
+            frames = needed.answer(self.model(offer, recording))
             self._baselines[task.full_name] = frames
         return self._baselines[task.full_name]
 

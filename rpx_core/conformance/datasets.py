@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rpx_core.conformance.bench import Bench, require_modules
 from rpx_core.conformance.laws import Check, ConformanceError, require
-from rpx_core.datasets import wanted_by
+from rpx_core.datasets import cache_directory, wanted_by
 from rpx_core.errors import RPXError
 from rpx_core.isolation import Breakdown, attempt
 from rpx_core.manifest import Manifest
@@ -87,7 +87,7 @@ class OfferedDataset:
 
     @cached_property
     def _manifest(self) -> Manifest:
-        return self._open(self._bench.runtime.cache)
+        return self._open(cache_directory())
 
     def _open(self, cache: Path) -> Manifest:
         arguments: list[object] = [cache]

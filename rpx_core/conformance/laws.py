@@ -54,22 +54,31 @@ class Check:
 
 @dataclass(frozen=True)
 class Excuses:
-    """Which skips the caller accepts: missing extras, and subjects with the caller's reason."""
+    """Which skips are accepted: missing extras, and those of subjects with a reason.
+
+    What is in `skip` is not tried. What is in `explained` is, and may then turn out to be what
+    cannot be checked here.
+    """
 
     missing_extras: bool = False
     skip: Mapping[str, str] = field(default_factory=dict)
+    explained: Mapping[str, str] = field(default_factory=dict)
 
     def reason(self, check: Check) -> str | None:
         """Why this check is not to be run."""
-        if check.basic:
-            return None
-        return self.skip.get(check.subject) or self.skip.get(check.subject.rpartition(" ")[2])
+        return _find_reason(self.skip, check)
+
+    def explanation(self, check: Check, problem: NotCheckedError) -> str | None:
+        """Why it is accepted that this check could not be made; None where it is not."""
+        told = _whole(problem)
+        if problem.missing_extra:
+            return told if self.missing_extras else None
+        reason = _find_reason(self.explained, check)
+        return reason and f"{told}; {reason}"
 
     def refuse_idle(self, checks: Iterable[Check]) -> None:
         """Raise ConfigError for an excuse of something that is not checked: it hides nothing."""
-        subjects = {check.subject for check in checks}
-        names = subjects | {subject.rpartition(" ")[2] for subject in subjects}
-        idle = sorted(set(self.skip) - names)
+        idle = sorted(set(self.skip) - subject_names(checks))
         if idle:
             raise ConfigError(
                 f"skip: nothing that is checked is called {first_few(idle, 3)}",
@@ -99,6 +108,15 @@ class Outcome:
         )
 
 
+NO_EXCUSES = Excuses()
+
+
+def subject_names(checks: Iterable[Check]) -> set[str]:
+    """What the subjects of checks go by: "model mine", and the bare name."""
+    subjects = {check.subject for check in checks}
+    return subjects | {subject.rpartition(" ")[2] for subject in subjects}
+
+
 def perform(checks: Iterable[Check], excuses: Excuses) -> Iterator[Outcome]:
     """Perform checks in order; code of others can only fail its own."""
     closed: dict[str, Outcome] = {}
@@ -125,8 +143,9 @@ def perform_one(check: Check, excuses: Excuses) -> Outcome:
         return Outcome(check.subject, check.law, Verdict.PASSED)
     error = done.error
     if isinstance(error, NotCheckedError):
-        excused = error.missing_extra and excuses.missing_extras
-        return Outcome(check.subject, check.law, Verdict.SKIPPED, _whole(error), excused)
+        explanation = excuses.explanation(check, error)
+        detail, excused = explanation or _whole(error), explanation is not None
+        return Outcome(check.subject, check.law, Verdict.SKIPPED, detail, excused)
     detail = _whole(error) if isinstance(error, RPXError) else done.problem
     return Outcome(check.subject, check.law, Verdict.FAILED, detail, traceback=done.traceback)
 
@@ -135,6 +154,12 @@ def require(condition: object, problem: str, *, hint: str | None = None) -> None
     """Raise ConformanceError unless a law holds."""
     if not condition:
         raise ConformanceError(problem, hint=hint)
+
+
+def _find_reason(reasons: Mapping[str, str], check: Check) -> str | None:
+    if check.basic:
+        return None
+    return reasons.get(check.subject) or reasons.get(check.subject.rpartition(" ")[2])
 
 
 def _whole(error: RPXError) -> str:

@@ -226,7 +226,7 @@ class OfferedModel:
     def check_built(self) -> None:
         """Raise unless the model is built, set up, and says which task it does."""
         for recording in self._recordings:
-            model = self._bench.model(self._offer, recording.task)
+            model = self._bench.model(self._offer, recording)
             task = getattr(model, "task", None)
             require(
                 isinstance(task, str)
@@ -247,13 +247,14 @@ class OfferedModel:
     @cached_property
     def _recordings(self) -> list[Recording]:
         found, problems = [], []
-        for task in self._bench.tasks(self._offer):
+        for task in self._bench.tasks_of_model(self._offer):
             try:
                 found.append(self._bench.recording(task, self._offer.spec.needs))
             except NotCheckedError as problem:
                 problems.append(problem)
-        if not found:
+        if problems and not found:
             raise problems[0]
+        require(found, "with these options it does none of the tasks that its spec names")
         return found
 
     @cached_property
@@ -262,7 +263,7 @@ class OfferedModel:
 
     def _laws_on(self, recording: Recording) -> ModelLaws:
         return ModelLaws(
-            lambda: self._bench.model(self._offer, recording.task),
+            lambda: self._bench.model(self._offer, recording),
             recording.sequences,
             recording.task.validate,
         )

@@ -15,12 +15,13 @@ from rpx_core.conformance.adapters import adapter_checks
 from rpx_core.conformance.bench import Bench, Settings
 from rpx_core.conformance.datasets import dataset_checks
 from rpx_core.conformance.entry import package_checks
-from rpx_core.conformance.laws import Check, Excuses, Outcome, Verdict, perform, require
+from rpx_core.conformance.laws import NO_EXCUSES, Check, Excuses, Outcome, Verdict, perform, require
 from rpx_core.conformance.metrics import metric_checks
 from rpx_core.conformance.models import model_checks
 from rpx_core.conformance.package import Package
 from rpx_core.conformance.protocols import protocol_checks
 from rpx_core.conformance.reporters import reporter_checks
+from rpx_core.conformance.statement import read_statement
 from rpx_core.conformance.tasks import task_checks
 from rpx_core.isolation import load_target
 from rpx_core.offers import Kind, Offer
@@ -38,7 +39,6 @@ _CHECKS: Mapping[Kind, Callable[[Offer[Any], Bench], Iterator[Check]]] = Mapping
     }
 )
 NOTHING_GIVEN = Settings()
-NO_EXCUSES = Excuses()
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,29 @@ class Conformance:
         }
 
 
-def plan_checks(package: Package, settings: Settings) -> Iterator[Check]:
-    """Every check of a package; nothing heavy runs before a check does."""
+@dataclass(frozen=True)
+class Plan:
+    """The checks of a package in order, and the skips that the caller or the package explains."""
+
+    checks: tuple[Check, ...]
+    excuses: Excuses
+
+
+def plan_checks(
+    package: Package, settings: Settings = NOTHING_GIVEN, excuses: Excuses = NO_EXCUSES
+) -> Plan:
+    """Every check of a package; nothing heavy runs before a check does.
+
+    Raises ConfigError and PluginError where the caller, or the package, excuses what it has not.
+    """
+    said = read_statement(package)
+    checks = tuple(_all_checks(package, said.complete(settings)))
+    excuses.refuse_idle(checks)
+    said.refuse_idle(checks, package.distribution)
+    return Plan(checks, said.excuse(settings, excuses))
+
+
+def _all_checks(package: Package, settings: Settings) -> Iterator[Check]:
     bench = Bench(package.host, settings)
     yield from package_checks(package)
     for kind, checks in _CHECKS.items():
@@ -100,9 +121,8 @@ def check_package(
     package: Package, settings: Settings = NOTHING_GIVEN, excuses: Excuses = NO_EXCUSES
 ) -> Conformance:
     """Perform every check of a package."""
-    checks = list(plan_checks(package, settings))
-    excuses.refuse_idle(checks)
-    return Conformance(package.distribution, list(perform(checks, excuses)))
+    plan = plan_checks(package, settings, excuses)
+    return Conformance(package.distribution, list(perform(plan.checks, plan.excuses)))
 
 
 def check_options(target: str, owner: str) -> None:

@@ -12,6 +12,7 @@ from rpx_core.errors import ConfigError
 from rpx_core.files import expand_home
 from rpx_core.hub.fetch import Access, Fetched, Query, fetch, open_repository
 from rpx_core.hub.origin import Origin, choose_origin
+from rpx_core.hub.splits import check_split
 from rpx_core.manifest import Manifest, build_manifest
 
 Focal = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -69,6 +70,7 @@ def fetch_wanted(options: HubOptions, cache: Path, wanted: Wanted) -> Fetched:
             hint="say which: --task monocular_depth; for a command without that flag, "
             "`rpx data download` writes a manifest to name instead",
         )
+    check_split(options.origin, wanted.split, options.recipe)
     access = Access(options.cache(cache), options.max_workers, wanted.watch)
     query = Query(
         task=wanted.task,

@@ -29,16 +29,20 @@ def fetch_manifest(
     """The manifest of a task and split as the repository publishes it; no data is fetched.
 
     `repo_id` and `revision` default to $RPX_HF_REPO and $RPX_HF_REVISION, else to the RPX release
-    at its audited commit. Raises DownloadError when the hub does not give it, ManifestError when
-    there is none or it is broken.
+    at its audited commit. Raises ConfigError for a task or split that nobody knows, before the hub
+    is asked, DownloadError when the hub does not give it, ManifestError when there is none or it
+    is broken.
     """
     from rpx_core.datasets import cache_directory
     from rpx_core.hub.fetch import Access, Query, open_repository
     from rpx_core.hub.origin import choose_origin
+    from rpx_core.hub.splits import check_split
 
+    name, origin = _known(task), choose_origin(repo_id, revision)
+    check_split(origin, str(split))
     cache = Path(cache_dir) if cache_dir else cache_directory()
-    repository = open_repository(choose_origin(repo_id, revision), Access(cache))
-    manifest, _ = repository.read_manifests(Query(_bare(task), str(split), frozenset()))
+    repository = open_repository(origin, Access(cache))
+    manifest, _ = repository.read_manifests(Query(name, str(split), frozenset()))
     return manifest
 
 
@@ -58,7 +62,7 @@ def download_split(
     The manifest lists the files where they are, with their checksums. `extra_modalities` adds
     pose, depth, mask or fisheye to the records; `max_samples` takes that many, spread evenly over
     scenes, phases and frames. What is in the cache is used again, also by other tasks and splits.
-    Raises DownloadError and ManifestError as `fetch_manifest` does, and never leaves a part.
+    Raises as `fetch_manifest` does, and never leaves a part.
     """
     from rpx_core.hub.resolved import write_manifest
 
@@ -116,3 +120,14 @@ def mount(repo_id: str | None = None, revision: str | None = None) -> tuple[HfFi
 
 def _bare(task: TaskType | str) -> str:
     return str(task).rpartition("/")[2]
+
+
+def _known(task: TaskType | str) -> str:
+    """The bare name of a task that is installed, or that one of our plugins has."""
+    from rpx_core.host import Host
+    from rpx_core.names import OFFICIAL_TASKS
+
+    name = _bare(task)
+    if name not in OFFICIAL_TASKS:
+        Host.discover().find("task", str(task))
+    return name

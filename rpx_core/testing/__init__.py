@@ -99,8 +99,9 @@ def conformance(
     """The checks of `rpx check` on a package, each to be called by a test of its own.
 
     `package` is a distribution's name or the folder of its `pyproject.toml`. `options` are those
-    of specs by name, `skip` reasons by the name of what is not to be checked. A check that cannot
-    be made fails, unless it is skipped or only lacks an extra and that is allowed.
+    of specs by name, `skip` reasons by the name of what is not to be checked; what the package says
+    in its `conformance.toml` stands behind both. A check that cannot be made fails, unless it is
+    skipped, explained there, or only lacks an extra and that is allowed.
     """
     from rpx_core.testing.plan import plan
 

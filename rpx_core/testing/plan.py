@@ -30,9 +30,10 @@ class PlannedCheck:
         try:
             self.check.run()
         except NotCheckedError as error:
-            if not (error.missing_extra and self.excuses.missing_extras):
+            explanation = self.excuses.explanation(self.check, error)
+            if explanation is None:
                 raise
-            pytest.skip(error.message)
+            pytest.skip(explanation)
 
     def __str__(self) -> str:
         return str(self.check)
@@ -48,7 +49,5 @@ def plan(
 ) -> list[PlannedCheck]:
     """Every check of a package, in order."""
     excuses = Excuses(allow_missing_extras, skip)
-    settings = Settings(tuple(data), options)
-    checks = list(plan_checks(open_package(package), settings))
-    excuses.refuse_idle(checks)
-    return [PlannedCheck(check, excuses) for check in checks]
+    planned = plan_checks(open_package(package), Settings(tuple(data), options), excuses)
+    return [PlannedCheck(check, planned.excuses) for check in planned.checks]

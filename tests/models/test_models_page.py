@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
+from tests.document_blocks import take
 from tests.workshop import Workshop
 
-PAGE = Path(__file__).parents[2] / "docs" / "models.md"
-SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+SNIPPETS = take("docs/models.md", "python")
 
 
 def test_models_from_python(
@@ -24,6 +23,6 @@ def test_models_from_python(
     names: dict[str, object] = {}
     for snippet in SNIPPETS:
         # No GPU is promised here.
-        exec(compile(snippet.replace("cuda:0", "cpu"), str(PAGE), "exec"), names)
+        exec(compile(snippet.text.replace("cuda:0", "cpu"), str(snippet), "exec"), names)
     for name in ("depth", "masks", "phrases"):
         names[name].setup()  # type: ignore[attr-defined]  # what the page makes

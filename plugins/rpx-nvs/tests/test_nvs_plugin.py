@@ -10,11 +10,7 @@ from tests.plugin_checks import Offered, check_published
 OFFERED = Offered(plugin)
 
 
-CHECKS = conformance(
-    "rpx-nvs",
-    skip={"nvs-feature-distance": "needs a network; test_nvs_feature_distance.py has features"},
-    allow_missing_extras=True,
-)
+CHECKS = conformance("rpx-nvs", allow_missing_extras=True)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=str)

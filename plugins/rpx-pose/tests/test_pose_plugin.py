@@ -13,14 +13,7 @@ TASKS = {spec.name: spec for spec in SPECS["tasks"]}
 PROTOCOLS = {
     spec.name: load_protocol(Offer(spec, "rpx-pose", "0.1.0", True)) for spec in SPECS["protocols"]
 }
-CHECKS = conformance(
-    "rpx-pose",
-    skip={
-        "homography-accuracy": "no embedded data has homographies; test_homography.py has",
-        "listed-estimate": "no embedded data lists estimates; test_pose_runs.py does",
-    },
-    allow_missing_extras=True,
-)
+CHECKS = conformance("rpx-pose", allow_missing_extras=True)
 
 
 def find(kind: str, name: str):

@@ -13,12 +13,7 @@ OFFERED = Offered(plugin)
 OPTIONED = [
     spec for specs in OFFERED.specs.values() for spec in specs if getattr(spec, "options", None)
 ]
-CHECKS = conformance(
-    "rpx-seg",
-    # Boxes are prompts where the task is told to give them.
-    options={"object_segmentation": {"prompts": "boxes"}},
-    allow_missing_extras=True,
-)
+CHECKS = conformance("rpx-seg", allow_missing_extras=True)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=str)
