@@ -129,15 +129,15 @@ PUBLISHED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "rpx-pose",
                 "rpx_pose.published",
                 "KeypointCorrespondenceGroundTruth KeypointCorrespondencePrediction "
-                "RelativePoseGroundTruth RelativePosePrediction "
+                "RelativePoseGroundTruth RelativePosePrediction Trajectory TrajectoryPrediction "
                 "make_numpy_keypoint_model make_numpy_pose_model make_numpy_trajectory_model",
             ),
             (
                 "rpx-seg",
                 "rpx_seg.published",
                 "HFInstanceSegInputAdapter HFInstanceSegOutputAdapter SegmentationGroundTruth "
-                "SegmentationPrediction make_hf_instance_seg_model make_numpy_mask_model "
-                "make_numpy_semantic_model",
+                "SegmentationPrediction SemanticGroundTruth SemanticPrediction "
+                "make_hf_instance_seg_model make_numpy_mask_model make_numpy_semantic_model",
             ),
         )
         for name in names.split()

@@ -582,3 +582,27 @@ def test_numbers_of_grounding_have_their_published_keys() -> None:
     prediction = rpx.VisualGroundingPrediction(np.array([[0.0, 0.0, 2.0, 1.0]]), np.ones(1))
     row = rpx.compute_metrics(task, prediction, truth)
     assert (row["grounding_iou"], row["grounding_acc"]) == (0.5, 1.0)
+
+
+def test_samples_of_a_trajectory_in_memory_are_asked_for_their_timestamps() -> None:
+    poses, stamps = np.tile(np.eye(4), (5, 1, 1)), np.linspace(10, 12, 5)
+    poses[:, 0, 3] = stamps
+    truth, asked = rpx.Trajectory(poses, stamps), []
+
+    def follow(timestamps: Any) -> Any:
+        asked.append(timestamps)
+        return poses
+
+    data = rpx.RPXDataset([rpx.Sample("hall_clean_0", ground_truth=truth)], "trajectory")
+    model = rpx.make_numpy_trajectory_model(follow, name="exact")
+    assert rpx.BenchmarkRunner(model, data).run().aggregated["coverage"] == 1.0
+    np.testing.assert_array_equal(asked, [stamps])
+    with pytest.raises(rpx.ManifestError, match="a Trajectory was expected"):
+        rpx.RPXDataset([rpx.Sample("hall_clean_0", ground_truth=poses)], "trajectory")
+
+
+def test_samples_of_classes_in_memory_name_them_to_the_model() -> None:
+    truth = rpx.SemanticGroundTruth(np.zeros((4, 6), int), {0: "floor", 3: "cup"})
+    sample = rpx.Sample("hall_clean_0", np.zeros((4, 6, 3), np.uint8), truth)
+    ((whole,),) = rpx.RPXDataset([sample], "semantic_segmentation")
+    assert whole.query.classes == {0: "floor", 3: "cup"}

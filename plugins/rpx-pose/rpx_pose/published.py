@@ -15,6 +15,8 @@ from rpx_pose.types import (
     KeypointCorrespondencePrediction,
     RelativePoseGroundTruth,
     RelativePosePrediction,
+    Trajectory,
+    TrajectoryPrediction,
 )
 
 __all__ = [
@@ -22,6 +24,8 @@ __all__ = [
     "KeypointCorrespondencePrediction",
     "RelativePoseGroundTruth",
     "RelativePosePrediction",
+    "Trajectory",
+    "TrajectoryPrediction",
     "make_numpy_keypoint_model",
     "make_numpy_pose_model",
     "make_numpy_trajectory_model",

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from rpx_seg.adapters import MaskFunction, NumpyMaskModel, NumpySemanticModel
 from rpx_seg.hf_adapters import HFInstanceSegInputAdapter, HFInstanceSegOutputAdapter
-from rpx_seg.types import SegmentationGroundTruth, SegmentationPrediction
+from rpx_seg.types import (
+    SegmentationGroundTruth,
+    SegmentationPrediction,
+    SemanticGroundTruth,
+    SemanticPrediction,
+)
 
 if TYPE_CHECKING:
     from rpx_core.inference.model import TorchModel
@@ -17,6 +22,8 @@ __all__ = [
     "HFInstanceSegOutputAdapter",
     "SegmentationGroundTruth",
     "SegmentationPrediction",
+    "SemanticGroundTruth",
+    "SemanticPrediction",
     "make_hf_instance_seg_model",
     "make_numpy_mask_model",
     "make_numpy_semantic_model",

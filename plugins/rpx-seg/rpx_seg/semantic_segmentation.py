@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -88,6 +89,12 @@ class SemanticSegmentation(Task[SemanticGroundTruth, SemanticPrediction]):
         )
         check_sizes(record, image_of(sample, "segmentation"), {"semantic": mask, "depth": depth})
         return sample
+
+    def complete(self, sample: Sample) -> Sample:
+        """The query is the classes that the ground truth names."""
+        if sample.query is not None or sample.ground_truth is None:
+            return sample
+        return replace(sample, query=SemanticQuery(dict(sample.ground_truth.classes)))
 
     def validate(self, prediction: Any, sample: Sample) -> SemanticPrediction:
         """An int32 map of the image's size that nobody else holds; accepts a bare array.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -70,12 +71,22 @@ class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
     def load(self, record: Record, files: Files) -> Sample:
         """The true trajectory; the model gets its timestamps, and the estimate listed, if any."""
         truth = _load_truth(record, files)
-        stamps = np.arange(len(truth), dtype=np.float64)
-        query = TrajectoryQuery(
-            stamps if truth.timestamps is None else truth.timestamps.copy(),
-            _load_file(record, "estimate", files) if record.has("estimate") else None,
-        )
-        return load_sample(record, files, ground_truth=truth, query=query)
+        estimate = _load_file(record, "estimate", files) if record.has("estimate") else None
+        return load_sample(record, files, ground_truth=truth, query=_ask(truth, estimate))
+
+    def complete(self, sample: Sample) -> Sample:
+        """The query is the timestamps of the ground truth.
+
+        Raises ManifestError for a truth that is no Trajectory of rigid motions in order of time.
+        """
+        truth = sample.ground_truth
+        if truth is None:
+            return sample
+        name = f"sample {sample.id}: the ground truth"
+        if not isinstance(truth, Trajectory):
+            raise ManifestError(f"{name} is {kind_of(truth)}; a Trajectory was expected")
+        check_trajectory(truth, name=name, error=ManifestError)
+        return replace(sample, query=sample.query or _ask(truth))
 
     def validate(self, prediction: Any, sample: Sample) -> TrajectoryPrediction:
         """The trajectory with its poses associated; accepts a Trajectory or poses (n, 4, 4).
@@ -135,6 +146,14 @@ class TrajectoryTask(Task[Trajectory, TrajectoryPrediction]):
         if found.share < self._options.min_associated or not len(found.indices):
             raise _unassociated(truth.timestamps, estimate.timestamps, found, sample)
         return found
+
+
+def _ask(truth: Trajectory, estimate: Trajectory | None = None) -> TrajectoryQuery:
+    """What a model is told of a true trajectory: when, by its clock or else by its count."""
+    stamps = np.arange(len(truth), dtype=np.float64)
+    return TrajectoryQuery(
+        stamps if truth.timestamps is None else truth.timestamps.copy(), estimate
+    )
 
 
 def _is_listed(record: Record) -> bool:
