@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -20,7 +18,7 @@ from rpx_core.plan import shard
 from rpx_core.profiling.storage import NAME as PROFILE
 from rpx_core.report import Results, RunRecord
 from rpx_core.results import collect_from
-from rpx_core.run_json import write_record
+from rpx_core.run_json import check_record, write_record
 
 DEFAULT_REPORTERS = ("json", "markdown", "csv", "html")
 DERIVED = ("report", "previews")
@@ -67,47 +65,24 @@ class Planned(Protocol):
         ...
 
 
-@contextmanager
-def open_run(plan: Planned, request: Request) -> Iterator[list[str]]:
-    """Make the run directory ready; the sequences that this call is to see done.
+def open_run(plan: Planned, request: Request) -> list[str]:
+    """The sequences that this call is to see done.
 
-    What was done before is kept, unless the request says to forget it. A new run that an error
-    ends before anything is in its journal, such as a model that cannot be set up, leaves no
-    directory behind. Raises ConfigError where forgetting would delete the work of other shards.
+    What was done before is kept, unless the request says to forget it. Nothing is written yet: a
+    run directory begins with the first worker that is ready (`join_run`), so a model that cannot be
+    set up leaves none behind. Raises ConfigError where forgetting would delete the work of other
+    shards, and JournalError where the directory is another run's.
     """
     if request.fresh and request.shard:
         raise ConfigError(
             "--fresh would delete what the other shards of this run have done",
             hint="run it once without --shard, or remove the run directory yourself",
         )
-    names = list(plan.samples)
-    mine = shard(names, *request.shard) if request.shard else names
-    directory = plan.directory
-    missing = [folder for folder in (directory, *directory.parents) if not folder.exists()]
     if request.fresh:
-        clear_run(directory)
-    is_new = not os.path.lexists(directory / "run.json")
-    try:
-        write_record(directory, plan.record)
-        # Also of a shard without work: merging is copying this folder.
-        (directory / "journal").mkdir(exist_ok=True)
-        yield mine
-    except BaseException:
-        # Another shard may be setting its model up in this folder.
-        if is_new and request.shard is None:
-            _remove_unused(missing or [directory])
-        raise
-
-
-def _remove_unused(folders: Sequence[Path]) -> None:
-    """Remove a run directory that nobody has written rows to, and the folders above that go too."""
-    directory = folders[0]
-    with suppress(OSError):
-        if (directory / "journal").exists():
-            (directory / "journal").rmdir()
-        (directory / "run.json").unlink(missing_ok=True)
-        for folder in folders:
-            folder.rmdir()
+        clear_run(plan.directory)
+    check_record(plan.directory, plan.record)
+    names = list(plan.samples)
+    return shard(names, *request.shard) if request.shard else names
 
 
 def open_journal(plan: Planned) -> Journal:
@@ -121,6 +96,9 @@ def fold_run(plan: Planned, request: Request, mine: Sequence[str]) -> Results:
     Raises IncompleteRunError where sequences of this call are not in the journal: their numbers
     would be missing from a report that says nothing of it.
     """
+    # Also of a shard without work: merging is copying this folder.
+    write_record(plan.directory, plan.record)
+    (plan.directory / "journal").mkdir(exist_ok=True)
     notes = [f"shard {request.shard[0]} of {request.shard[1]}"] if request.shard else []
     with open_journal(plan) as journal:
         results = collect_from(journal, plan.record, plan.metrics, by=request.by, notes=notes)

@@ -183,7 +183,7 @@ def _job(
             task=resolved.offer.spec.name,
         ),
         run_directory=directory,
-        identity=record.identity,
+        record=record,
         primary=resolved.primary,
         lower_is_better=resolved.metrics[label].outputs[output].better == "lower",
         align_method=align.method,

@@ -64,13 +64,13 @@ def run(plan: Plan, host: Host, request: Request, progress: Progress | None = No
     go on; what was committed stays and the next call continues there.
     """
     directory = plan.directory
-    with open_run(plan, request) as mine:
-        renderers = {name: load_reporter(host, name) for name in request.reporters}
-        todo = _find_todo(plan, mine)
-        announce_start(host, plan)
-        if todo:
-            with chdir(Path.cwd()):  # whatever a model does to it
-                _execute(plan, host, todo, mine, progress or Silent())
+    mine = open_run(plan, request)
+    renderers = {name: load_reporter(host, name) for name in request.reporters}
+    todo = _find_todo(plan, mine)
+    announce_start(host, plan)
+    if todo:
+        with chdir(Path.cwd()):  # whatever a model does to it
+            _execute(plan, host, todo, mine, progress or Silent())
     problems = _profile(plan) if request.profile else ()
     results = _warn(fold_run(plan, request, mine), problems)
     written = write_reports(directory / "report", results, renderers)

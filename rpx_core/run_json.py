@@ -31,17 +31,25 @@ def read_record(directory: Path) -> RunRecord:
 
 
 def write_record(directory: Path, record: RunRecord) -> None:
-    """Write run.json, or check that the one there says the same."""
+    """Write run.json, the same bytes whoever writes it; raises what `check_record` does."""
+    write_atomic(directory / "run.json", check_record(directory, record))
+
+
+def check_record(directory: Path, record: RunRecord) -> bytes:
+    """What run.json is to hold.
+
+    Raises ConfigError for what could not be read again, before any work is done, and JournalError
+    where a run.json is there that says something else.
+    """
     content = to_pretty_json(record.model_dump(mode="json", by_alias=True))
     path = directory / "run.json"
-    # What could not be read again is refused before any work is done.
     source = "the record of this run"
     _parse_record(read_json(content, source=source, error=ConfigError, limit=RECORD_LIMIT), source)
     if os.path.lexists(path) and _read_present(path) != content:
         raise JournalError(
             f"{path} describes another run", hint="choose another --output, or pass --fresh"
         )
-    write_atomic(path, content)
+    return content
 
 
 def _parse_record(document: object, source: str) -> RunRecord:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rpx_core.alignment import fit
 from rpx_core.contracts import Frame, Sample, Task, Unit
-from rpx_core.guard import Guard
+from rpx_core.guard import Guard, guarded
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.records import Record
 from rpx_core.report import Failure, Row
@@ -50,7 +50,8 @@ class SequenceScorer:
     """Collects the frames of one sequence, in any number of steps, and closes it into rows.
 
     `guard(stage, work)` runs plugin code and returns its result or a Failure. `keep(row, frame)`
-    is called for every scored frame, which is when pictures are made.
+    is called for every scored frame, which is when pictures are made, and `note(what, failure)` for
+    what costs no number.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class SequenceScorer:
         scoring: Scoring,
         guard: Guard,
         keep: Callable[[Row, Frame], None],
+        note: Callable[[str, Failure], None],
     ) -> None:
         self.sequence = span.sequence
         self._span = span
@@ -67,6 +69,7 @@ class SequenceScorer:
         self._scoring = scoring
         self._guard = guard
         self._keep = keep
+        self._note = note
         self._waiting = len(span.records)
         self._pairs: list[tuple[Row, Mapping[str, bytes]]] = []
         self._previous: Slot | None = None
@@ -128,8 +131,8 @@ class SequenceScorer:
     def _known(self) -> list[Slot]:
         """The next slots that have a frame or a failure, up to the first that has neither."""
         known: list[Slot] = []
-        for identifier in self._order[self._next :]:
-            slot = self._slots[identifier]
+        for place in range(self._next, len(self._order)):
+            slot = self._slots[self._order[place]]
             if slot.frame is None and slot.failure is None:
                 break
             known.append(slot)
@@ -166,9 +169,10 @@ class SequenceScorer:
         A block that fails is measured one by one, so that a frame fails alone.
         """
         if len(frames) > 1 and metric.measures_blocks:
-            states = self._guard("measure", lambda: metric.measure_block(frames))
+            states = guarded("measure", lambda: metric.measure_block(frames))
             if not isinstance(states, Failure):
                 return [_bind(lambda state: state, state) for state in states]
+            self._note(f"measure_block() of metric {metric.label}", states)
         return [_bind(metric.metric.measure, *frame) for frame in frames]
 
     def _align(self, slots: Sequence[Slot]) -> None:

@@ -23,7 +23,6 @@ from rpx_core.guard import guarded
 from rpx_core.inference.devices import choose_device, describe_module
 from rpx_core.interrupts import is_interrupt
 from rpx_core.isolation import error_text
-from rpx_core.journal_writer import JournalWriter
 from rpx_core.measure import LabelledMetric
 from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked, set_up
 from rpx_core.parts import Part
@@ -31,11 +30,11 @@ from rpx_core.predictions import file_stem
 from rpx_core.previews import WorstKeeper
 from rpx_core.profiling.modules import find_modules
 from rpx_core.records import Record
-from rpx_core.report import Failure, Row
+from rpx_core.report import Failure, Row, RunRecord
 from rpx_core.rows import Source
 from rpx_core.scorer import Scoring, SequenceScorer, Span
 from rpx_core.worst import Candidate
-from rpx_core.writers import introduce_writer
+from rpx_core.writers import join_run
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Job:
     files: Files
     runtime: Runtime
     run_directory: Path
-    identity: str
+    record: RunRecord
     primary: tuple[str, str]
     lower_is_better: bool
     align_method: str = "none"
@@ -104,8 +103,9 @@ class Worker:
         self._keeper = WorstKeeper(
             job.run_directory / "previews", job.previews, lower_is_better=job.lower_is_better
         )
-        writer = introduce_writer(job.identity, device=device, model=self._description)
-        self._journal = JournalWriter(job.run_directory / "journal", writer)
+        self._journal = join_run(
+            job.run_directory, job.record, device=device, model=self._description
+        )
 
     @property
     def wants_sequences(self) -> bool:
@@ -202,7 +202,7 @@ class Worker:
 
     def _scorer(self, work: Work) -> SequenceScorer:
         span = Span(work.sequence, work.records, work.step)
-        scorer = SequenceScorer(span, self._scoring, guarded, self._keep)
+        scorer = SequenceScorer(span, self._scoring, guarded, self._keep, self._note)
         for identifier, failure in work.crashed.items():
             scorer.fail(identifier, failure)
         return scorer

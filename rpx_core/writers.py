@@ -8,8 +8,20 @@ import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 
-from rpx_core.report import Writer
+from rpx_core.journal_writer import JournalWriter
+from rpx_core.report import RunRecord, Writer
+from rpx_core.run_json import write_record
+
+
+def join_run(
+    directory: Path, record: RunRecord, *, device: str, model: Mapping[str, str]
+) -> JournalWriter:
+    """A place in the journal of a run; whoever comes first makes the directory and its run.json."""
+    write_record(directory, record)
+    writer = introduce_writer(record.identity, device=device, model=model)
+    return JournalWriter(directory / "journal", writer)
 
 
 def introduce_writer(run: str, *, device: str, model: Mapping[str, str]) -> Writer:

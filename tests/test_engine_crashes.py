@@ -175,27 +175,31 @@ def test_what_was_done_before_a_worker_could_not_start_is_kept(
 ) -> None:
     half = bench.run(replace(QUIET, shard=(1, 2)))
     before = sorted(half.directory.rglob("*"))
-    monkeypatch.setattr("rpx_core.run._execute", cannot_start)
-    with pytest.raises(ModelError, match="no GPU"):
-        bench.run()
+    with monkeypatch.context() as patch:
+        patch.setattr("rpx_core.worker.set_up", cannot_start)
+        with pytest.raises(ModelError, match="no GPU"):
+            bench.run()
     assert sorted(half.directory.rglob("*")) == before
+    assert bench.run().report.status.complete
 
 
+@pytest.mark.parametrize("how", [{}, {"fresh": True}, {"shard": (1, 2)}])
 def test_a_run_that_could_not_start_leaves_nothing_that_was_not_there(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("rpx_core.run._execute", cannot_start)
+    monkeypatch.setattr("rpx_core.worker.set_up", cannot_start)
     mine = bench.folder / "runs" / "notes.txt"
     mine.parent.mkdir()
     mine.touch()
-    for request in (QUIET, replace(QUIET, fresh=True)):
-        with pytest.raises(ModelError):
-            bench.run(request)
-        assert list(mine.parent.iterdir()) == [mine]
-    # In the folder of a shard, others may be at work.
-    with pytest.raises(ModelError):
-        bench.run(replace(QUIET, shard=(1, 2)))
-    assert (bench.plan().directory / "run.json").is_file()
+    with pytest.raises(ModelError, match="no GPU"):
+        bench.run(replace(QUIET, **how))
+    assert list(mine.parent.iterdir()) == [mine]
+
+
+def test_a_shard_without_work_has_a_folder_to_merge(bench: Bench) -> None:
+    outcome = bench.run(replace(QUIET, shard=(40, 40)))
+    assert (outcome.samples_done, outcome.report.status.complete) == (0, False)
+    assert {path.name for path in outcome.directory.iterdir()} >= {"run.json", "journal"}
 
 
 def test_an_unknown_report_format_leaves_no_run(bench: Bench) -> None:

@@ -97,8 +97,13 @@ def test_a_sample_that_breaks_a_block_fails_alone(bench: Bench, size: int) -> No
     assert 0 < single[0]["failed"] < 45
 
 
-def test_a_block_without_an_answer_for_each_sample_is_not_used(bench: Bench) -> None:
+def test_a_block_without_an_answer_for_each_sample_is_not_used_and_told_once(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
     short = numbers(bench, "b", "toy-short-block", execution={"batch_size": 5})
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "measure_block() of metric error failed 9 times" in told
+    assert "returned 4 states for 5 samples" in told
     assert short == numbers(bench, "a", "toy-error")
 
 

@@ -141,7 +141,7 @@ def test_an_archive_of_more_members_than_any_phase_has_is_refused(
     hub: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archives, "_MOST_MEMBERS", 3)
-    desk = Desk(hub, tmp_path / "cache")
+    desk = Desk(hub, tmp_path / "cache", workers=1)
     hub.push(REPO, packed_files({f"rgb/{number:05d}.webp": b"x" for number in range(4)}))
     with pytest.raises(ManifestError, match=r"'rgb/00003.webp' is one too many: refused"):
         desk.fetch()

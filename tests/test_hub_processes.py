@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -109,3 +112,26 @@ def part_size(desk: Desk, *, at_least: int) -> None:
             # Others come and go meanwhile.
             with suppress(FileNotFoundError):
                 largest = max(largest, path.stat().st_size)
+
+
+@pytest.mark.parametrize("layout", ["plain", "packed"])
+def test_without_a_lock_nobody_touches_the_bytes_of_another(
+    desk: Desk, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def nothing_held(*_: object) -> Iterator[bool]:
+        yield False
+
+    monkeypatch.setattr("rpx_core.hub.download.hold", nothing_held)
+    content = b"0123456789abcdef" * 2**16
+    frames = {"rgb/00000.webp": content, "rgb/00001.webp": b"rgb 00001"}
+    plain = plain_files(1) | {"scenes/scene001/0/rgb/00000.png": content}
+    desk.hub.push(REPO, plain if layout == "plain" else packed_files(frames))
+    abandoned, alive = (desk.cache / "hub/me__tiny/incoming" / f"unpack-{n}" for n in "ab")
+    for folder in (abandoned, alive):
+        folder.mkdir(parents=True)
+    os.utime(abandoned, (0, 0))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: desk.fetch(), range(4)))
+    assert {(one.root / one.samples[0]["rgb"]).read_bytes() for one in found} == {content}
+    assert desk.left_over() == ["unpack-b"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rpx_core import journal as journal_module
+from rpx_core import journal_writer
 from rpx_core.errors import JournalError
 from rpx_core.journal import Journal, read_rows
 from rpx_core.journal_writer import JournalWriter
@@ -107,7 +107,7 @@ class FailingDisk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[FailingDisk]:
     failing = FailingDisk(room=10**9)
-    monkeypatch.setattr(journal_module, "os", failing)
+    monkeypatch.setattr(journal_writer, "os", failing)
     return failing
 
 

@@ -20,7 +20,7 @@ from rpx_core.hub.conflicts import refuse_conflicts
 from rpx_core.hub.listing import HubFile, Listing
 from rpx_core.hub.lock import hold
 from rpx_core.hub.origin import is_offline
-from rpx_core.hub.store import ARCHIVE, Snapshot, Store, storing
+from rpx_core.hub.store import ARCHIVE, Snapshot, Store, part_name, storing
 from rpx_core.progress import Progress, Watch
 
 
@@ -78,20 +78,20 @@ class Downloader:
         refuse_conflicts(missing, self.listing, source=str(self.client.origin))
         waiting = ExitStack()
         lock = hold(self.store.lock, lambda text: self._show(text, waiting))
-        with storing(self.store), waiting, lock:
+        with storing(self.store), waiting, lock as alone:
             waiting.close()
-            self._fetch(self._missing(wanted), declared or Declared())
+            with self.store.receiving(alone=alone) as folder:
+                self._fetch(self._missing(wanted), declared or Declared(), folder)
         left = self._missing(wanted)
         if left:
             raise self._incomplete(left, len(wanted))
 
-    def _fetch(self, files: Sequence[HubFile], declared: Declared) -> None:
-        self.store.sweep()
+    def _fetch(self, files: Sequence[HubFile], declared: Declared, folder: Path) -> None:
         todo = adopt_all(self.store, self.snapshot, files)
         self._check_space(todo)
         with self.watch(f"fetching {self.client.origin.repo_id}") as progress:
             progress.begin(sum(file.size for file in todo), 0)
-            _Crew(self, declared, progress).fetch(todo)
+            _Crew(self, declared, folder, progress).fetch(todo)
 
     def _show(self, text: str, waiting: ExitStack) -> None:
         waiting.enter_context(self.watch(text))
@@ -130,11 +130,14 @@ class Downloader:
 class _Crew:
     """Workers that fetch one file after the other until one of them fails."""
 
-    def __init__(self, downloader: Downloader, declared: Declared, progress: Progress) -> None:
+    def __init__(
+        self, downloader: Downloader, declared: Declared, folder: Path, progress: Progress
+    ) -> None:
         self._cancellation = Cancellation()
         self._client = replace(downloader.client, wait=self._cancellation.wait)
         self._downloader = downloader
         self._declared = declared
+        self._folder = folder
         self._progress = progress
         self._counting = Lock()
 
@@ -174,7 +177,7 @@ class _Crew:
 
     def _fetch(self, file: HubFile) -> None:
         owner = self._downloader
-        part = owner.store.incoming(file)
+        part = self._folder / part_name(file)
         sha256 = self._client.download(file, owner.snapshot.commit, part, self._advance)
         try:
             self._check_declared(file, sha256)

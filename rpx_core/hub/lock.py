@@ -1,7 +1,8 @@
 """One process at a time per repository: a courtesy that saves work, not what keeps data right.
 
-What is fetched appears by an atomic rename and is the same whoever fetched it, so where a lock
-cannot be had, or was broken, two processes fetch the same bytes and neither harms the other.
+What is fetched appears by an atomic rename and is the same whoever fetched it. Where the kernel
+gives no lock, two processes may hold what stands for one: each then fetches into a folder of its
+own (`Store.receiving`), so neither touches the bytes of the other.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ class Waiting:
 
 
 @contextmanager
-def hold(path: Path, tell: Tell, waiting: Waiting = Waiting()) -> Iterator[None]:  # frozen
+def hold(path: Path, tell: Tell, waiting: Waiting = Waiting()) -> Iterator[bool]:  # frozen
     """Hold the lock file at `path`; `tell` hears once that another process has it.
+
+    Gives whether nobody else can hold it.
 
     The kernel releases it when its holder dies, on every system. Where the file system has no
     such locks, a file of its own stands for it, kept fresh by its holder: one that has not been
@@ -53,12 +56,12 @@ def hold(path: Path, tell: Tell, waiting: Waiting = Waiting()) -> Iterator[None]
             waiting.sleep(waiting.poll_s)
         except (NotImplementedError, OSError):
             with hold_file(path.with_suffix(".held"), tell, waiting):
-                yield
+                yield False
             return
         else:
             break
     try:
-        yield
+        yield True
     finally:
         lock.release()
 

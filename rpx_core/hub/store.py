@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ from rpx_core.identity import file_digest
 
 LISTING = ".rpx-listing.json"
 ARCHIVE = ".tar"
+_SCRATCH = "unpack-"
+_ABANDONED_S = 24 * 3600.0
+"""Age at which a folder is taken for one of a killed process, where others may be at work."""
 
 
 @dataclass(frozen=True)
@@ -65,22 +69,38 @@ class Store:
                 if folder.name != commit:
                     yield Snapshot(folder)
 
-    def incoming(self, file: HubFile) -> Path:
-        """Where a file lies while it comes, so that any later call continues it."""
-        folder = self.root / "incoming"
-        folder.mkdir(parents=True, exist_ok=True)
-        # By path too: two files of equal content may come at the same time.
-        return folder / hashlib.sha256(f"{file.digest} {file.path}".encode()).hexdigest()
+    @contextmanager
+    def receiving(self, *, alone: bool) -> Iterator[Path]:
+        """The folder where files lie while they come.
+
+        Whoever is alone here sweeps up what killed processes left half made, and any later call
+        continues its files. Others get a folder for themselves, which is gone afterwards.
+        """
+        if alone:
+            self._sweep(0)
+            yield self._incoming()
+            return
+        self._sweep(_ABANDONED_S)
+        own = self.scratch()
+        try:
+            yield own
+        finally:
+            shutil.rmtree(own, ignore_errors=True)
 
     def scratch(self) -> Path:
         """A new folder to prepare something in; on the same file system, to be renamed."""
-        (self.root / "incoming").mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix="unpack-", dir=self.root / "incoming"))
+        return Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=self._incoming()))
 
-    def sweep(self) -> None:
-        """Remove what killed processes left half unpacked; only for the holder of the lock."""
-        for folder in (self.root / "incoming").glob("unpack-*"):
-            shutil.rmtree(folder, ignore_errors=True)
+    def _incoming(self) -> Path:
+        folder = self.root / "incoming"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _sweep(self, age_s: float) -> None:
+        for folder in self._incoming().glob(f"{_SCRATCH}*"):
+            with suppress(FileNotFoundError):
+                if time.time() - folder.stat().st_mtime >= age_s:
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def _ref(self, revision: str) -> Path:
         return self.root / "refs" / quote(revision, safe="")
@@ -182,6 +202,12 @@ def storing(store: Store) -> Iterator[None]:
         if isinstance(error.__cause__, OSError) and not isinstance(error, DownloadError):
             raise DownloadError(error.message, hint=error.hint) from error.__cause__
         raise
+
+
+def part_name(file: HubFile) -> str:
+    """What a file is called while it comes."""
+    # By path too: two files of equal content may come at the same time.
+    return hashlib.sha256(f"{file.digest} {file.path}".encode()).hexdigest()
 
 
 def _all_there(folder: Path, members: Members) -> bool:

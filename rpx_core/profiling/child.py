@@ -93,7 +93,7 @@ def _profile(assignment: Assignment) -> Profile:
     set_up(model)
     try:
         batches = cut_batches(samples, model, job.batch_size)
-        subject = Subject(job.identity, job.model.name, device)
+        subject = Subject(job.record.identity, job.model.name, device)
         return profile(model, batches, subject, Method(assignment.budget, meter=meter))
     finally:
         close = getattr(model, "close", None)

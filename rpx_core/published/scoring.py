@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +18,13 @@ from rpx_core.models import ModelPart
 from rpx_core.names import is_same_task
 from rpx_core.published.evidence import Evidence, Keys, Memory, MetricRow, row_values
 from rpx_core.readiness.scores import Basis, compute_readiness
-from rpx_core.report import Number, Readiness, Row
+from rpx_core.report import Failure, Number, Readiness, Row
 from rpx_core.resolution import STABILITY, Resolved, resolve
 from rpx_core.results import find_stability
 from rpx_core.rows import Source
 from rpx_core.scorer import Scoring, SequenceScorer, Span
 
+_log = logging.getLogger("rpx.scoring")
 Keep = Callable[[Row, Frame], None]
 
 _PUBLISHED = {("grounding", "acc50"): "grounding_acc", ("grounding", "iou"): "grounding_iou"}
@@ -75,7 +77,7 @@ class TaskScoring:
 
     def open(self, span: Span, keep: Keep | None = None) -> SequenceScorer:
         """What scores one sequence; errors of metrics come out as they are."""
-        return SequenceScorer(span, self.scoring, lambda _, work: work(), keep or _look_away)
+        return SequenceScorer(span, self.scoring, lambda _, work: work(), keep or _look_away, _warn)
 
     def add(self, scorer: SequenceScorer, sample: Sample, prediction: object) -> None:
         """Check one prediction and score it."""
@@ -150,6 +152,11 @@ def name_outputs(resolved: Resolved) -> Keys:
         if label in labels
     }
     return {**keys, **{place: key for place, key in _PUBLISHED.items() if place in keys}}
+
+
+def _warn(what: str, failure: Failure) -> None:
+    """Say what costs no number."""
+    _log.warning("%s failed: %s: %s", what, failure.error, failure.text)
 
 
 def _look_away(row: Row, frame: Frame) -> None:

@@ -29,10 +29,10 @@ def run_stack(
 
     Everything happens in this process; `request.shard` spreads it over several.
     """
-    with open_run(plan, request) as mine:
-        renderers = {name: load_reporter(host, name) for name in request.reporters}
-        announce_start(host, plan)
-        done = _measure(plan, host, mine, progress or Silent())
+    mine = open_run(plan, request)
+    renderers = {name: load_reporter(host, name) for name in request.reporters}
+    announce_start(host, plan)
+    done = _measure(plan, host, mine, progress or Silent())
     results = draw_worst(plan, fold_run(plan, request, mine))
     written = write_reports(plan.directory / "report", results, renderers)
     announce_end(host, results)

@@ -8,13 +8,12 @@ from functools import partial
 from rpx_core.blocks import Block
 from rpx_core.contracts import Answer, Unit
 from rpx_core.guard import guarded
-from rpx_core.journal_writer import JournalWriter
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.report import Failure, Row
 from rpx_core.stack.answers import sample_of
 from rpx_core.stack.join import Joined
 from rpx_core.stack.plan import StackPlan
-from rpx_core.writers import introduce_writer
+from rpx_core.writers import join_run
 
 _Answers = Mapping[str, Answer]
 
@@ -25,8 +24,7 @@ class StackWorker:
     def __init__(self, plan: StackPlan) -> None:
         self._plan = plan
         self._metrics = [LabelledMetric(label, use.metric) for label, use in plan.uses.items()]
-        writer = introduce_writer(plan.record.identity, device="cpu", model={})
-        self._journal = JournalWriter(plan.directory / "journal", writer)
+        self._journal = join_run(plan.directory, plan.record, device="cpu", model={})
 
     def run(self, sequence: str) -> Block:
         """Measure one sequence and commit it."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rpx_core import journal
+from rpx_core import journal_writer
 from tests.toys.bench import Bench, facts
 from tests.toys.lab import TOYS, toy_samples
 
@@ -46,7 +46,7 @@ def die_as_told() -> None:
     """Arrange the death that the environment asks for, in whichever process this is."""
     limit = os.environ.get(LIMIT)
     if limit is not None:
-        journal.os = DyingDisk(int(limit))  # type: ignore[attr-defined]  # the module is the disk
+        journal_writer.os = DyingDisk(int(limit))  # type: ignore[attr-defined]  # the module is the disk
 
 
 def main(folder: Path, executor: str, count: int) -> None:

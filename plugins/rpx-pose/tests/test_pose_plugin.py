@@ -49,6 +49,8 @@ def test_published_names_are_all_there():
         "KeypointCorrespondencePrediction",
         "RelativePoseGroundTruth",
         "RelativePosePrediction",
+        "Trajectory",
+        "TrajectoryPrediction",
         "make_numpy_keypoint_model",
         "make_numpy_pose_model",
         "make_numpy_trajectory_model",
