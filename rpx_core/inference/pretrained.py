@@ -161,7 +161,7 @@ def load_pretrained(
             f"{transformers.__version__}: {first_line(error)}",
             hint="the checkpoint may be for another task, damaged, or need a newer transformers",
         ) from error
-    refuse_random_weights(options, type(network).__name__, report)
+    refuse_random_weights(options.located(), type(network).__name__, report)
     module = network.to(placement.device, placement.torch_dtype).eval()
     return Pretrained(processor, module, placement)
 
