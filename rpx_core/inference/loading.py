@@ -54,8 +54,7 @@ def refuse_random_weights(
         raise ModelError(
             f"{source} holds {len(other)} of the weights of {network} in another shape than the "
             f"network has, such as {name}: {has} instead of {wants}",
-            hint=hint
-            or "config.json and the weights are not of one checkpoint: copy both again",
+            hint=hint or "config.json and the weights are not of one checkpoint: copy both again",
         )
     missing = sorted(report["missing_keys"])
     if missing:
