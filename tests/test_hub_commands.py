@@ -17,8 +17,8 @@ from rpx_core.check import check_dataset
 from rpx_core.config import Data
 from rpx_core.errors import ConfigError, DownloadError
 from rpx_core.host import Host
+from rpx_core.layers import Layers, make_plans
 from rpx_core.plan import Plan
-from rpx_core.session import Layers, make_plans
 from tests.commands import numbers
 from tests.commands import rpx as run_rpx
 from tests.hub_desk import plain_files

@@ -16,6 +16,7 @@ from rpx_core.errors import (
     TruthWithheldError,
 )
 from rpx_core.host import Host
+from rpx_core.layers import Layers, make_plans
 from rpx_core.lifecycle import Request
 from rpx_core.models import ModelPart, object_model
 from rpx_core.names import is_same_task
@@ -38,7 +39,6 @@ from rpx_core.published.tasks import Run
 from rpx_core.report import FailedSample, Stage
 from rpx_core.reporters.headline import where_it_ran
 from rpx_core.run import Outcome, run
-from rpx_core.session import Layers, make_plans
 
 _ERRORS: dict[Stage, type[RPXError]] = {
     "load": DatasetError,
