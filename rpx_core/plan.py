@@ -219,7 +219,8 @@ def _check_ids(ids: Mapping[str, Sequence[str]], manifest: Manifest, task: Task[
     if not counts:
         raise ConfigError(
             f"no samples selected: {manifest.name} has {len(manifest.entries)} records, "
-            "but they make no sample of this task"
+            "but they make no sample of this task",
+            hint="a task of pairs needs several frames in a sequence; see `rpx data check`",
         )
     (often, times), *_ = counts.most_common(1)
     if times > 1:

@@ -217,5 +217,8 @@ def _find_task(manifest: Manifest, host: Host, task: str | None) -> Offer[TaskSp
             hint="say which one is meant: task=...",
         )
     if name.rpartition("/")[2] not in {one.rpartition("/")[2] for one in served}:
-        raise ManifestError(f"{manifest.name}: it serves {', '.join(served)}, not {name}")
+        raise ManifestError(
+            f"{manifest.name}: it serves {', '.join(served)}, not {name}",
+            hint="name one of these as task, or add this one to `tasks` in the manifest",
+        )
     return find_task(host, name, wanted_by=manifest.name)

@@ -94,7 +94,8 @@ def _model_part(cfg: TaskRunConfig) -> ModelPart | None:
     does = getattr(model, "task", None)
     if not isinstance(does, str) or not is_same_task(does, str(cfg.task)):
         raise ModelError(
-            f"the model does {does or 'not say which task it does'}, the run is for {cfg.task}"
+            f"the model does {does or 'not say which task it does'}, the run is for {cfg.task}",
+            hint=f"set `task` of the model to {str(cfg.task)!r}, or run its own task",
         )
     return object_model(model, name_model(model), cfg.model_version)
 

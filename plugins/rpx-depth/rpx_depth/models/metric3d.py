@@ -16,7 +16,7 @@ from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ConfigError, ModelError, kind_of
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.loading import refuse_random_weights
-from rpx_core.inference.model import TorchModel, TorchOptions
+from rpx_core.inference.model import SETUP_FIRST, TorchModel, TorchOptions
 from rpx_depth.letterbox import CANVAS, fit, paint
 from rpx_depth.models.maps import Expected
 from rpx_depth.types import DepthPrediction
@@ -62,7 +62,10 @@ class Metric3dOptions(TorchOptions):
         """The same with the commit of the weights, or without where they are a file."""
         if self.weights is not None:
             if self.revision is not None:
-                raise ConfigError("model.options: a file of weights has no revision")
+                raise ConfigError(
+                    "model.options: a file of weights has no revision",
+                    hint="leave the revision out: a file counts by its content",
+                )
             return self
         return self.model_copy(update={"revision": resolve_commit(WEIGHTS, self.revision)})
 
@@ -115,7 +118,7 @@ class Metric3d:
         from torch.nn.functional import interpolate
 
         if self._placement is None:
-            raise AdapterError("the checkpoint is not loaded")
+            raise AdapterError("the checkpoint is not loaded", hint=SETUP_FIRST)
         boxes = [fit(rgb.shape[:2]) for rgb in (_image(sample) for sample in samples)]
         factors = [box.to_metres(self._focal(one)) for box, one in zip(boxes, samples, strict=True)]
         canvases = np.stack([paint(_image(s), box) for s, box in zip(samples, boxes, strict=True)])
@@ -160,7 +163,10 @@ class Metric3d:
 
 def _image(sample: Sample) -> NDArray[np.uint8]:
     if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image")
+        raise ModelError(
+            f"sample {sample.id}: has no image",
+            hint="list `rgb` in the manifest, or give the sample an `rgb`",
+        )
     return sample.rgb
 
 

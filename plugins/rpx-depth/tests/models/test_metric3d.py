@@ -11,7 +11,7 @@ import torch
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ModelError
-from rpx_depth.models.metric3d import load
+from rpx_depth.models.metric3d import Metric3d, load
 from rpx_depth.models.slate import Metric3dSmall
 from tests.workshop import Workshop, runtime
 
@@ -141,6 +141,15 @@ def test_a_focal_length_is_needed_and_can_be_set(options: dict[str, Path]) -> No
         build(options).predict([sample(None)])
     (found,) = build(options, focal_px=605).predict([sample(None)])
     np.testing.assert_array_equal(found.depth_map, build(options).predict([sample()])[0].depth_map)
+
+
+def test_a_model_that_is_not_set_up_says_what_to_do_first(options: dict[str, Path]) -> None:
+    model = load(Metric3dSmall(**options), runtime("monocular_depth"))  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"call setup\(\) first"):
+        model.predict([sample()])
+    network = Metric3d(Metric3dSmall(**options))  # type: ignore[arg-type]
+    with pytest.raises(AdapterError, match=r"is not loaded\n.*call setup\(\) first"):
+        network.answer([sample()])
 
 
 def test_depth_is_cut_off_where_its_authors_do(options: dict[str, Path]) -> None:
