@@ -40,7 +40,10 @@ class FunctionModel(ABC, Generic[Answer]):
 def image_size(sample: Sample) -> tuple[int, int]:
     """Height and width of a sample's image; raises ModelError when it has none."""
     if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image")
+        raise ModelError(
+            f"sample {sample.id}: has no image",
+            hint="list `rgb` in the manifest, or give the sample an `rgb`",
+        )
     return sample.rgb.shape[0], sample.rgb.shape[1]
 
 
@@ -50,7 +53,10 @@ def image_copy(sample: Sample) -> NDArray[np.uint8]:
     What the function scribbles on it does not reach the report.
     """
     if sample.rgb is None:
-        raise AdapterError(f"sample {sample.id}: has no image")
+        raise AdapterError(
+            f"sample {sample.id}: has no image",
+            hint="list `rgb` in the manifest, or give the sample an `rgb`",
+        )
     return np.array(sample.rgb)
 
 
@@ -60,7 +66,10 @@ def check_function(function: Any) -> Any:
         name = function.__name__
         raise ConfigError(f"{name} is a class", hint=f"pass an object of it: {name}()")
     if not callable(function):
-        raise ConfigError(f"a function was expected, not {kind_of(function)}")
+        raise ConfigError(
+            f"a function was expected, not {kind_of(function)}",
+            hint="give a function, or an object that can be called",
+        )
     return function
 
 

@@ -17,13 +17,14 @@ def write_atomic(path: Path, content: bytes, *, durable: bool = True) -> None:
     What is not `durable` may be an empty file after a power failure, and costs a tenth of the time.
     The temporary file lies in the same folder, which is made, and is gone after a failure.
     """
-    if path.exists() and not path.is_file():
-        raise JournalError(
-            f"{path} is no regular file: a file cannot be put in its place",
-            hint="name another place",
-        )
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
+        # Asking may itself be refused, as all below may.
+        if path.exists() and not path.is_file():
+            raise JournalError(
+                f"{path} is no regular file: a file cannot be put in its place",
+                hint="name another place",
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "xb") as stream:
             stream.write(content)

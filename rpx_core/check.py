@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from rpx_core.arrangement import arrange
 from rpx_core.config import Data
 from rpx_core.contracts import Task
 from rpx_core.datasets import open_dataset
@@ -82,7 +83,7 @@ def _problems(
     """Each sample's id, and what is wrong with it, if anything."""
     files = manifest.files
     for entries in manifest.sequences().values():
-        for record in task.arrange(manifest.records(entries), files):
+        for record in arrange(task, manifest.records(entries), files):
             declared = files.declaring(record.checksums)
             found = guarded("load", partial(task.load, record, declared))
             told = f"{record.id} ({name}): {found.text}" if isinstance(found, Failure) else None

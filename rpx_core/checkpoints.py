@@ -58,7 +58,8 @@ class CheckpointOptions(BaseModel):
         if isinstance(self.checkpoint, Path):
             if self.revision is not None:
                 raise ConfigError(
-                    f"the checkpoint {self.checkpoint} is a folder: it has no revision"
+                    f"the checkpoint {self.checkpoint} is a folder: it has no revision",
+                    hint="leave the revision out: a folder counts by its content",
                 )
             return self
         commit = resolve_commit(self.checkpoint, self.revision)
@@ -96,7 +97,10 @@ def resolve_commit(repository: str, revision: str | None) -> str:
     except (RevisionNotFoundError, GatedRepoError, RepositoryNotFoundError) as error:
         raise _refusal(repository, revision, error) from error
     except HFValidationError as error:
-        raise ConfigError(f"{repository}: {error}") from error
+        raise ConfigError(
+            f"{repository}: {error}",
+            hint="a checkpoint is OWNER/NAME on the hub, or an existing folder",
+        ) from error
     except _unreachable() as error:
         commit = _cached_commit(repository, revision)
         if commit is None:

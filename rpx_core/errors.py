@@ -108,6 +108,30 @@ class IncompleteRunError(RPXError):
     exit_code = ExitCode.INCOMPLETE
 
 
+def last_words(error: BaseException, doing: str) -> RPXError:
+    """What ended a process, as the process that waits for it can read and raise it.
+
+    It is of a class of ours: that of a plugin, and its details, may exist in this process alone.
+    Call it where the error is caught. What is no RPXError was not foreseen, in core or in what it
+    uses: the traceback, which only this process has, goes along. `doing` is what failed with it.
+    """
+    import json
+    import traceback
+
+    if not isinstance(error, RPXError):
+        return RPXError(
+            f"{doing} failed:\n{traceback.format_exc()}",
+            hint="the last frames name what raised: a library, or rpx, where it is a bug to report",
+        )
+    try:
+        details = json.loads(json.dumps(error.details))
+    except (TypeError, ValueError, RecursionError):
+        details = {}
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == __name__)
+    plain: RPXError = kind(error.message, hint=error.hint, details=details)
+    return plain
+
+
 def kind_of(value: object) -> str:
     """What a value is, with its article, as a message says it: "an int", "a list", "None"."""
     if value is None:

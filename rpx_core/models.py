@@ -68,13 +68,19 @@ def resolve_model(
     name, text = split_shorthand(host, "model", given)
     if is_reference(name):
         if options:
-            raise ConfigError(f"model.options: {name} is a Python function and has no options")
+            raise ConfigError(
+                f"model.options: {name} is a Python function and has no options",
+                hint="leave them out; a model with options is a plugin: `rpx new model NAME`",
+            )
         return _function_model(host, task, name, adapter)
     prefer = None if named else task.distribution
     offer: Offer[ModelSpec] = host.find("model", name, task=task.spec.name, prefer=prefer)
     spec = offer.spec
     if spec.unavailable is not None:
-        raise ConfigError(f"model {offer.full_name} is not available: {spec.unavailable}")
+        raise ConfigError(
+            f"model {offer.full_name} is not available: {spec.unavailable}",
+            hint="`rpx list models` shows those that are",
+        )
     check_task(offer.full_name, spec.tasks, task.spec.name)
     require_extra(offer)
     options = with_argument(spec, options, text, field_name="model.options")
@@ -160,7 +166,8 @@ def build_model(model: ModelPart, task: Task[Any, Any], runtime: Runtime) -> Mod
             raise ModelError(f"model {model.name}: nothing says how to build it")
     if not callable(getattr(built, "predict", None)):
         raise ModelError(
-            f"model {model.name}: what was built is {kind_of(built)} without predict()"
+            f"model {model.name}: what was built is {kind_of(built)} without predict()",
+            hint="its target must return a model: see rpx_core.contracts.Model",
         )
     return built  # type: ignore[no-any-return]  # checked above
 
@@ -168,7 +175,10 @@ def build_model(model: ModelPart, task: Task[Any, Any], runtime: Runtime) -> Mod
 def files_model(directory: Path) -> ModelPart:
     """The model that answers from prediction files; its identity is their content."""
     if not directory.is_dir():
-        raise ConfigError(f"{directory}: no such folder of predictions")
+        raise ConfigError(
+            f"{directory}: no such folder of predictions",
+            hint="check --predictions: a folder of files that a run saved, or of results",
+        )
     files = PredictionFolder(directory, None).digests()
     return ModelPart(
         directory.name or "predictions",
@@ -229,7 +239,10 @@ def _function_model(
     code = import_code(place)
     value = code.attribute(attribute)
     if not callable(value) and not hasattr(value, "predict"):
-        raise ConfigError(f"{name} is {kind_of(value)}; a function or model was expected")
+        raise ConfigError(
+            f"{name} is {kind_of(value)}; a function or model was expected",
+            hint="name one of these behind the colon, as in FILE.py:NAME",
+        )
     return ModelPart(
         f"{code.source.stem}:{attribute}",
         "function",

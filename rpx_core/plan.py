@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rpx_core.aggregate import SLICE_KEYS
+from rpx_core.arrangement import arrange
 from rpx_core.config import RunConfig
 from rpx_core.contracts import Metric, Runtime, Task
 from rpx_core.datasets import cache_directory, open_dataset, select
@@ -17,7 +18,6 @@ from rpx_core.errors import ConfigError, PluginError, count_of, first_few
 from rpx_core.files import Files
 from rpx_core.host import Host
 from rpx_core.identity import digest, run_inputs, run_name
-from rpx_core.isolation import call_plugin
 from rpx_core.manifest import Entry, Manifest
 from rpx_core.models import ModelPart
 from rpx_core.names import is_same_task
@@ -25,7 +25,7 @@ from rpx_core.option_files import hidden_paths
 from rpx_core.predictions import PredictionFolder, file_stem
 from rpx_core.protocols import Protocol
 from rpx_core.record_digest import record_digest
-from rpx_core.records import Record, natural_key, usual_step
+from rpx_core.records import natural_key, usual_step
 from rpx_core.report import RunRecord
 from rpx_core.resolution import Resolved, resolve
 from rpx_core.stored_text import storable_name
@@ -74,7 +74,7 @@ class Plan:
         for name in sequences:
             wanted = set(self.samples[name])
             frames = self.manifest.records(self.sequences[name])
-            arranged = _arrange(self.resolved.task, frames, self.manifest.files)
+            arranged = arrange(self.resolved.task, frames, self.manifest.files)
             records = tuple(record for record in arranged if record.id in wanted)
             yield Work(name, records, step=usual_step([entry.frame for entry in whole[name]]))
 
@@ -206,7 +206,7 @@ def _samples(
     ids: dict[str, list[str]] = {}
     total = hashlib.sha256()
     for name, entries in sequences.items():
-        arranged = _arrange(task, manifest.records(entries), manifest.files)
+        arranged = arrange(task, manifest.records(entries), manifest.files)
         ids[name] = [record.id for record in arranged]
         for record in arranged:
             total.update(record_digest(record, manifest.root))
@@ -219,16 +219,12 @@ def _check_ids(ids: Mapping[str, Sequence[str]], manifest: Manifest, task: Task[
     if not counts:
         raise ConfigError(
             f"no samples selected: {manifest.name} has {len(manifest.entries)} records, "
-            "but they make no sample of this task"
+            "but they make no sample of this task",
+            hint="a task of pairs needs several frames in a sequence; see `rpx data check`",
         )
     (often, times), *_ = counts.most_common(1)
     if times > 1:
         raise PluginError(f"{type(task).__qualname__}.arrange() gave the id {often!r} twice")
-
-
-def _arrange(task: Task[Any, Any], frames: Sequence[Record], files: Files) -> Sequence[Record]:
-    doing = f"{type(task).__qualname__}.arrange"
-    return call_plugin(doing, lambda: list(task.arrange(frames, files)))
 
 
 def _limit(ids: Mapping[str, Sequence[str]], limit: int | None) -> dict[str, Sequence[str]]:

@@ -107,7 +107,10 @@ def write_reports(
         for name, content in rendered.items():
             check_rendered(reporter, name, content)
             if name in files:
-                raise PluginError(f"reporters {owners[name]} and {reporter} both write {name}")
+                raise PluginError(
+                    f"reporters {owners[name]} and {reporter} both write {name}",
+                    hint="leave one of them out of --as, or tell its author",
+                )
             files[name], owners[name] = content, reporter
     for name, content in files.items():
         write_atomic(directory / name, content)
@@ -121,10 +124,14 @@ def _render(render: Renderer, results: Results) -> dict[str, bytes]:
 def check_rendered(reporter: str, name: object, content: object) -> None:
     """Raise PluginError unless a reporter gave bytes under a plain file name."""
     if not isinstance(name, str) or name in {"", ".", ".."} or Path(name).name != name:
-        raise PluginError(f"reporter {reporter} wants to write {name!r}, which is no file name")
+        raise PluginError(
+            f"reporter {reporter} wants to write {name!r}, which is no file name",
+            hint="tell its author: `rpx check` shows what reporters are held to",
+        )
     if not isinstance(content, bytes):
         raise PluginError(
-            f"reporter {reporter} gave {type(content).__name__} for {name}; bytes were expected"
+            f"reporter {reporter} gave {type(content).__name__} for {name}; bytes were expected",
+            hint="tell its author: `rpx check` shows what reporters are held to",
         )
 
 

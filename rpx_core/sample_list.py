@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from inspect import get_annotations
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from rpx_core.contracts import Sample, Task
 from rpx_core.errors import ManifestError
 from rpx_core.host import Host
+from rpx_core.isolation import Breakdown, attempt
 from rpx_core.parts import resolve_part
 from rpx_core.records import Record, natural_key, parse_record, usual_step
 from rpx_core.samples import Stretch, find_task
@@ -114,16 +117,28 @@ def _truth_type(kind: type) -> type | None:
 
 @cache
 def _array_fields(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that hold an array, if they hold anything."""
+    """The fields of a dataclass that hold an array, if they hold anything.
+
+    An annotation that cannot be evaluated, for a name that only type checkers import, says nothing.
+    """
     if not is_dataclass(kind):
         return ()
-    hints = get_type_hints(kind)
-    return tuple(field.name for field in fields(kind) if _is_array(hints[field.name]))
+    return tuple(field.name for field in fields(kind) if _is_array(_hint(kind, field.name)))
+
+
+def _hint(kind: type, name: str) -> Any:
+    owner = next(base for base in kind.__mro__ if name in get_annotations(base))
+    # Alone: one that fails would hide those of the other fields.
+    alone = SimpleNamespace(__annotations__={name: get_annotations(owner)[name]})
+    names, own = vars(sys.modules[owner.__module__]), dict(vars(owner))
+    found = attempt(f"annotation of {name}", lambda: get_type_hints(alone, names, own)[name])
+    return None if isinstance(found, Breakdown) else found
 
 
 def _is_array(hint: Any) -> bool:
-    parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    return np.ndarray in {get_origin(part) for part in parts}
+    parts = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
+    kinds = {get_origin(part) or part for part in parts} - {NoneType}
+    return kinds == {np.ndarray}
 
 
 def _scene_of(sample: Sample) -> str | None:

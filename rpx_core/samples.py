@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from rpx_core.arrangement import arrange
 from rpx_core.config import Data
 from rpx_core.contracts import Sample, Task
 from rpx_core.datasets import select
@@ -129,7 +130,7 @@ class SampleReader:
         return type(self._task).arrange is not Task.arrange
 
     def _arrange(self, entries: Sequence[Entry]) -> Sequence[Record]:
-        return self._task.arrange(self.manifest.records(entries), self.manifest.files)
+        return arrange(self._task, self.manifest.records(entries), self.manifest.files)
 
     def _limited(self, records: Sequence[Record]) -> Sequence[Record]:
         if self._limit is None:
@@ -216,5 +217,8 @@ def _find_task(manifest: Manifest, host: Host, task: str | None) -> Offer[TaskSp
             hint="say which one is meant: task=...",
         )
     if name.rpartition("/")[2] not in {one.rpartition("/")[2] for one in served}:
-        raise ManifestError(f"{manifest.name}: it serves {', '.join(served)}, not {name}")
+        raise ManifestError(
+            f"{manifest.name}: it serves {', '.join(served)}, not {name}",
+            hint="name one of these as task, or add this one to `tasks` in the manifest",
+        )
     return find_task(host, name, wanted_by=manifest.name)

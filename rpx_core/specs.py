@@ -58,6 +58,7 @@ class Spec:
             raise PluginError(f"{type(self).__name__} {self.name}: summary must be one line")
         self._refuse_other_types()
         self._refuse_control_characters()
+        self._refuse_parts_of_modules()
         pattern = self._target_pattern()
         if not isinstance(self.target, str) or not pattern.fullmatch(self.target):
             raise PluginError(
@@ -84,6 +85,15 @@ class Spec:
                         f"{type(self).__name__} {self.name}: {field_name} {text!r} holds a line "
                         "break or control character; write one line of plain text"
                     )
+
+    def _refuse_parts_of_modules(self) -> None:
+        """Looking for a part of a module would import the module, however heavy."""
+        for module in getattr(self, "modules", ()):
+            if not module.isidentifier():
+                raise PluginError(
+                    f"{type(self).__name__} {self.name}: modules {module!r} is no top-level "
+                    "module; write the first part of what is imported"
+                )
 
     @staticmethod
     def _target_pattern() -> re.Pattern[str]:

@@ -17,7 +17,7 @@ from typing import Any
 from rpx_core.atomic import write_atomic
 from rpx_core.blocks import Block
 from rpx_core.contracts import Frame, Model, Runtime, Sample, Task, withhold
-from rpx_core.errors import ModelError, PluginError, RPXError
+from rpx_core.errors import ModelError, PluginError, RPXError, count_of
 from rpx_core.files import Files, Stamp
 from rpx_core.guard import guarded
 from rpx_core.inference.devices import choose_device, describe_module
@@ -129,7 +129,7 @@ class Worker:
             self._note("close()", guarded("predict", close))
         self._journal.close()
         for (what, problem), times in sorted(self._complaints.items()):
-            print(f"warning: {what} failed {times} times: {problem}", file=sys.stderr)
+            print(f"warning: {what} failed {count_of(times, 'time')}: {problem}", file=sys.stderr)
 
     def _set_up(self) -> tuple[Model, dict[str, str]]:
         """The model, ready to predict, and what it says of itself."""
@@ -153,8 +153,9 @@ class Worker:
         """Where the network of a user is: nobody but its own code has put it there."""
         if self._job.model.kind not in {"object", "function"}:
             return {}
-        found = guarded("predict", lambda: [*map(describe_module, find_modules(model))])
-        return {} if isinstance(found, Failure) or not found else found[0]
+        found = guarded("predict", lambda: _describe_weights(find_modules(model)))
+        self._note("saying where its weights are", found)
+        return {} if isinstance(found, Failure) else found
 
     def _ask_again(self) -> None:
         """Write down what the model says of itself now, where a large batch may have changed it."""
@@ -291,3 +292,8 @@ class Worker:
         """Remember a failure that costs no number, to be told once at the end."""
         if isinstance(outcome, Failure):
             self._complaints[what, f"{outcome.error}: {outcome.text}"] += 1
+
+
+def _describe_weights(modules: Sequence[Any]) -> dict[str, str]:
+    """Where the weights of the first module are that has any."""
+    return next(filter(None, map(describe_module, modules)), {})

@@ -60,6 +60,8 @@ class LocalHub:
         self.asked: list[Asked] = []
         self.page_size = 1000
         self.stalled = threading.Event()
+        self.refused = threading.Event()
+        """Set once a fault was answered with an error."""
         self.ended = threading.Event()
         self.port = 0
 
@@ -209,6 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(fault.status, fault.body, fault.headers)
         elif fault.status >= 400:
             self._error(fault.status, fault.code, fault.headers)
+            self.hub.refused.set()
         elif fault.corrupt:
             self._send(200, bytes(255 - byte for byte in content), {})
         elif fault.cut_at is not None:

@@ -10,7 +10,7 @@ from rpx_core.conformance.bench import Settings
 from rpx_core.conformance.laws import Check, Excuses, Verdict
 from rpx_core.conformance.package import open_package
 from rpx_core.conformance.suite import NOTHING_GIVEN, Conformance, check_package
-from rpx_core.errors import PluginError
+from rpx_core.errors import ConfigError, PluginError
 from rpx_core.skeletons.writer import write_skeleton
 from rpx_core.testing import conformance
 from tests.commands import rpx
@@ -106,6 +106,8 @@ def test_pytest_reads_the_same_statement(package: Path) -> None:
     [
         ('[skip]\nneddy = "misspelt"\n', "nothing that is checked is called neddy"),
         ('[explain]\nneddy = "misspelt"\n', "nothing that is checked is called neddy"),
+        ('[skip]\n"neddy*" = "misspelt"\n', r"nothing that is checked is called neddy\*"),
+        ("[options.neddy]\nnear_m = 1.0\n", "is called neddy; did you mean needy?"),
         ('[skip]\nneedy = " "\n', r"conformance\.toml: skip\.needy: .*at least 1"),
         ("[options]\nneedy = 5\n", r"conformance\.toml: options\.needy: "),
         ("[skipped]\n", r"conformance\.toml: skipped: "),
@@ -118,6 +120,36 @@ def test_a_statement_that_says_nothing_useful_is_refused(
     state(package, text)
     with pytest.raises(PluginError, match=words):
         check(package)
+
+
+def test_options_of_the_caller_for_what_nobody_has_are_refused(
+    package: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=r"options: nothing .* called neddy; did you mean needy?"):
+        check(package, Settings(options={"neddy": {"near_m": 1.0}}))
+    told = rpx(tmp_path, "check", "rpx-nvs", "--set", "nosuch.x=1", expect=2)["error"]
+    assert "nothing that is installed is called nosuch" in told["message"]
+
+
+def test_options_of_what_is_installed_beside_the_package_are_taken(package: Path) -> None:
+    state(package, "[options.needy]\nnear_m = 1.0\n[options.monocular_depth]\nmax_depth = 9.0\n")
+    assert check(package).passes
+
+
+def test_a_pattern_gives_one_reason_to_many_until_the_caller_gives_options(package: Path) -> None:
+    state(package, '[skip]\n"nee*" = "nobody knows the number"\n')
+    found = check(package)
+    assert found.passes
+    assert details(found)[0].endswith("as the package says: nobody knows the number")
+    assert check(package, Settings(options={"needy": {"near_m": 1.0}})).count(Verdict.SKIPPED) == 0
+
+
+def test_a_name_goes_before_a_pattern_and_the_callers_before_the_packages(package: Path) -> None:
+    state(package, '[skip]\n"n*" = "of many"\nneedy = "of one"\n')
+    assert details(check(package))[0].endswith("of one")
+    with importable(package):
+        found = check_package(open_package(package), excuses=Excuses(skip={"needy": "my own"}))
+    assert details(found)[0] == "my own"
 
 
 def test_no_explanation_covers_what_can_be_checked_anywhere() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rpx_core.conformance import child
 from rpx_core.conformance.bench import Settings, require_modules
 from rpx_core.conformance.child import Assignment, check_apart
 from rpx_core.conformance.compare import Tolerance, difference, fingerprint
@@ -25,7 +27,14 @@ from rpx_core.conformance.laws import (
 from rpx_core.conformance.package import Package, open_package
 from rpx_core.conformance.suite import check_options
 from rpx_core.contracts import Frame, Output, Sample, Undefined, Unit
-from rpx_core.errors import ConfigError, ModelError, PluginError, TruthWithheldError
+from rpx_core.errors import (
+    ConfigError,
+    ExitCode,
+    ModelError,
+    PluginError,
+    RPXError,
+    TruthWithheldError,
+)
 from rpx_core.offers import Offer
 from rpx_core.report import Results
 from rpx_core.reporters.result_json import render as render_json
@@ -419,6 +428,16 @@ def test_a_package_cannot_end_its_own_check(tmp_path, ending):
     )
     with pytest.raises(PluginError, match="ended the process that checked it"):
         check_apart(Assignment(str(tmp_path), Settings(), Excuses()))
+
+
+def test_an_unforeseen_error_of_a_check_comes_home_as_it_is(monkeypatch):
+    monkeypatch.setattr(child, "check_package", lambda *_: 1 // 0)
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    child.serve(theirs, Assignment("rpx-depth", Settings(), Excuses()))
+    error = ours.recv()
+    assert (type(error), error.exit_code) == (RPXError, ExitCode.INTERNAL)
+    assert "checking rpx-depth failed" in error.message
+    assert "ZeroDivisionError" in error.message
 
 
 def test_options_that_accept_what_they_do_not_know_are_found(tmp_path, monkeypatch):

@@ -43,6 +43,16 @@ def test_any_exception_of_a_model_is_a_failed_sample(
     assert report.status.failed_samples == ALL
 
 
+def test_a_model_that_does_not_say_where_its_weights_are_is_warned_of(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("rpx_core.worker.find_modules", lambda model: 1 // 0)
+    report = bench.run(model=write_model(bench, "return 1.0")).report
+    assert report.status.failed_samples == 0
+    warning = "warning: saying where its weights are failed 1 time: ZeroDivisionError"
+    assert warning in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("raised", [*ENDINGS, "KeyboardInterrupt"])
 def test_a_command_outlives_any_exception_of_a_model(lab: Lab, raised: str) -> None:
     bench = Bench(lab.folder, None)  # type: ignore[arg-type]  # writes a file, runs nothing

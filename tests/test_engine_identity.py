@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from rpx_core.errors import ConfigError
+from rpx_core.layers import Layers, make_plans
 from rpx_core.models import files_model
 from rpx_core.results import stored_metrics
 from rpx_core.run_json import read_record
-from rpx_core.session import Layers, make_plans
 from tests.toys.bench import Bench, facts
 from tests.toys.lab import toy_samples
 

@@ -14,12 +14,12 @@ from pydantic import BaseModel
 from rpx_core.arrays import encode_npy
 from rpx_core.errors import ConfigError, ModelError
 from rpx_core.identity import source_digest, sources_digest
+from rpx_core.layers import Layers, make_plans
 from rpx_core.manifest import build_manifest
 from rpx_core.models import files_model
 from rpx_core.option_files import plain_options
 from rpx_core.parts import resolve_stored
 from rpx_core.run import run
-from rpx_core.session import Layers, make_plans
 from tests.toys.bench import QUIET, Bench, failures, value
 from tests.toys.site import ToySite
 from tests.toys.stack_bench import DEPTH, MASKS, SHAPE, StackBench

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from rpx_core.check import check_dataset
+from rpx_core.config import Data
 from rpx_core.contracts import BlindSample, Sample, withhold
 from rpx_core.errors import ConfigError, PluginError, TruthWithheldError
+from rpx_core.published.datasets import RPXDataset
 from rpx_core.run import Request
 from tests.toys.bench import Bench, facts
 from tests.toys.lab import Lab, toy_samples
@@ -64,6 +67,29 @@ def test_a_task_that_makes_an_id_twice_is_refused(
     monkeypatch.setattr(toy_engine_task.StepTask, "arrange", arrange)
     with pytest.raises(PluginError, match=r"StepTask.arrange\(\) gave the id 'same' twice"):
         steps.plan(**STEP)
+
+
+@pytest.mark.parametrize(
+    ("arrange", "says"),
+    [
+        (lambda self, records, files: 1 // 0, r"StepTask.arrange failed: ZeroDivisionError"),
+        (lambda self, records, files: ["a"], r"StepTask.arrange gave a str; records were expected"),
+    ],
+    ids=["raises", "no records"],
+)
+def test_a_task_that_cannot_arrange_is_one_error_wherever_it_is_asked(
+    steps: Bench, monkeypatch: pytest.MonkeyPatch, arrange: Any, says: str
+) -> None:
+    import toy_engine_task
+
+    monkeypatch.setattr(toy_engine_task.StepTask, "arrange", arrange)
+    data = Data(name=str(steps.folder / "set.json"))
+    with pytest.raises(PluginError, match=says):
+        steps.plan(**STEP)
+    with pytest.raises(PluginError, match=says):
+        check_dataset(steps.host, data, "toy_step")
+    with pytest.raises(PluginError, match=says):
+        list(RPXDataset.from_manifest(data.name))
 
 
 def test_records_that_make_no_sample_are_an_error(bench: Bench) -> None:

@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 
 from rpx_core.cli.output import MAX_SHOWN, Told, print_error
+from rpx_core.errors import ModelError, last_words
+
+
+class _Own(ModelError):
+    """As a plugin may have it: it cannot be made again from what it says."""
+
+    def __init__(self) -> None:
+        super().__init__("no lens", hint="clean it", details={"made": object()})
+
+
+def test_the_last_words_of_a_process_are_of_a_class_that_every_process_has() -> None:
+    words = pickle.loads(pickle.dumps(last_words(_Own(), "a worker")))
+    assert (type(words), str(words), words.details) == (
+        ModelError,
+        "no lens\n  hint: clean it",
+        {},
+    )
+    kept = last_words(ModelError("no lens", details={"names": ["a"]}), "a worker")
+    assert kept.details == {"names": ["a"]}
 
 
 def test_an_endless_message_keeps_its_start_and_its_end(capsys: pytest.CaptureFixture[str]) -> None:

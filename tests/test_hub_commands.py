@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,14 @@ from rpx_core.check import check_dataset
 from rpx_core.config import Data
 from rpx_core.errors import ConfigError, DownloadError
 from rpx_core.host import Host
+from rpx_core.layers import Layers, make_plans
 from rpx_core.plan import Plan
-from rpx_core.session import Layers, make_plans
 from tests.commands import numbers
 from tests.commands import rpx as run_rpx
 from tests.hub_desk import plain_files
 from tests.hub_sets import Records, draw_frames, early_layout, released_layout
 from tests.local_hub import LocalHub
+from tests.toys.site import toy_site
 
 EARLY, RELEASED = "me/early", "me/tiny"
 CAMERA = "data.options.intrinsics=[308.2, 307.6, 161.3, 118.8]"
@@ -332,6 +333,37 @@ def test_the_download_command_refuses_unknown_names_before_it_asks(
     flags = [f"--{key.removesuffix('_id')}={value}" for key, value in names.items()]
     told = run_rpx(tmp_path, "data", "download", *flags, expect=2)["error"]
     assert words in f"{told['message']} {told['hint']}"
+    assert hub.asked == []
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> Iterator[str]:
+    """The full name of a task that another distribution calls as ours."""
+    with toy_site(tmp_path) as site:
+        site.plugin(
+            "acme-x",
+            "from rpx_depth import plugin as depth\n\n"
+            "@hookimpl\ndef rpx_tasks():\n"
+            "    return [one for one in depth.rpx_tasks() if one.name == 'monocular_depth']\n",
+        )
+        yield "acme-x/monocular_depth"
+
+
+def test_a_full_name_means_the_task_of_that_distribution(hub: LocalHub, acme: str) -> None:
+    hub.push(EARLY, plain_files())
+    assert rpx.fetch_manifest(acme, "hard", EARLY)["samples"]
+    dataset = rpx.load(acme, "hard", EARLY)
+    assert dataset._reader.offer.full_name == acme
+    with pytest.raises(ConfigError, match=r"it may be acme-x/monocular_depth, rpx-depth/monocular"):
+        rpx.download_split("monocular_depth", "hard", EARLY)
+
+
+@pytest.mark.parametrize("call", [rpx.fetch_manifest, rpx.download_split, rpx.load])
+def test_a_task_of_a_distribution_that_is_not_there_is_refused(
+    hub: LocalHub, call: Callable[..., Any]
+) -> None:
+    with pytest.raises(ConfigError, match="no plugin distribution 'acme-y' is installed"):
+        call("acme-y/monocular_depth", "hard", EARLY)
     assert hub.asked == []
 
 

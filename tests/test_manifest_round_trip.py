@@ -20,13 +20,13 @@ import rpx_core as rpx
 from rpx_core.demo.catalogue import CATEGORIES
 from rpx_core.documents import write_json
 from rpx_core.host import Host
+from rpx_core.layers import Layers, make_plans
 from rpx_core.manifest import build_manifest, manifest_document
 from rpx_core.models import files_model
 from rpx_core.parts import resolve_part
 from rpx_core.plan import Plan
 from rpx_core.predictions import file_stem
 from rpx_core.run import Request, run
-from rpx_core.session import Layers, make_plans
 from tests.hub_sets import Records, draw_frames
 
 Answer = Callable[[Any], Any]

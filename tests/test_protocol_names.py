@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rpx_core.session import Layers, make_plans
+from rpx_core.layers import Layers, make_plans
 from tests.toys.bench import Bench
 from tests.toys.lab import TOYS
 from tests.toys.site import ToySite

@@ -186,6 +186,13 @@ def test_extra_holds_arrays_paths_and_dataclasses_and_names_what_it_cannot(
         rpx.write_json(tmp_path / "o.json", **WHO, result=PLAIN, extra={"a": [1, object()]})
 
 
+@pytest.mark.parametrize("place", ["taken/out.json", "taken/deep/out.json", f"{'x' * 300}/o.json"])
+def test_a_place_that_cannot_be_written_is_one_error(tmp_path: Path, place: str) -> None:
+    (tmp_path / "taken").write_text("a file, no folder")
+    with pytest.raises(rpx.RPXError, match="cannot be written"):
+        rpx.write_json(tmp_path / place, **WHO, result=PLAIN)
+
+
 # Tables.
 
 

@@ -135,6 +135,7 @@ def test_what_does_not_fit_together_is_a_configuration_error(
     with pytest.raises(rpx.ConfigError) as caught:
         Config(**fields)
     assert says in str(caught.value)
+    assert caught.value.hint or "from 1 on was expected" in caught.value.message
 
 
 def test_the_base_of_configurations_is_for_no_task() -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from rpx_core.contracts import BlindSample, Runtime, withhold
 from rpx_core.host import Host
+from rpx_core.layers import Layers, make_plans
 from rpx_core.plan import Plan
 from rpx_core.run import Outcome, Request, run
-from rpx_core.session import Layers, make_plans
 from tests import tiny_checkpoints
 
 QUIET = Request(reporters=())

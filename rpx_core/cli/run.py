@@ -73,9 +73,9 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
         print_outcome,
     )
     from rpx_core.documents import read_toml
+    from rpx_core.layers import Layers, make_plans
     from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
     from rpx_core.run import run as evaluate
-    from rpx_core.session import Layers, make_plans
 
     file = read_toml(config) if config else {}
     layers = Layers(flags_layer(flags), file, source=str(config or "command line"))

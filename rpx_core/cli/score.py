@@ -52,10 +52,10 @@ def score(*, state: State, config: Path | None, predictions: Path, **flags: Any)
     from rpx_core.cli.progress import progress_bar
     from rpx_core.cli.summary import exit_code, outcome_document, print_outcome
     from rpx_core.documents import read_toml
+    from rpx_core.layers import Layers, make_plans
     from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
     from rpx_core.models import files_model
     from rpx_core.run import run as evaluate
-    from rpx_core.session import Layers, make_plans
 
     model = files_model(predictions)
     request = Request(

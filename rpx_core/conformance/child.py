@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -10,7 +11,7 @@ from rpx_core.conformance.bench import Settings
 from rpx_core.conformance.laws import Excuses
 from rpx_core.conformance.package import open_package
 from rpx_core.conformance.suite import Conformance, check_package
-from rpx_core.errors import PluginError, RPXError
+from rpx_core.errors import PluginError, RPXError, last_words
 from rpx_core.streams import stdout_to_stderr
 
 
@@ -24,10 +25,14 @@ class Assignment:
 
 
 def check_apart(assignment: Assignment) -> Conformance:
-    """What became of all checks; raises PluginError where the package ended the process."""
+    """What became of all checks.
+
+    Raises what the checks could not go on after, and PluginError where the package ended the
+    process without a word.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(theirs, assignment))
+    process = context.Process(target=serve, args=(theirs, assignment))
     process.start()
     theirs.close()
     try:
@@ -49,19 +54,14 @@ def check_apart(assignment: Assignment) -> Conformance:
     return found
 
 
-def _serve(connection: Connection, assignment: Assignment) -> None:
+def serve(connection: Connection, assignment: Assignment) -> None:
+    """Perform the checks and send home what became of them, or the error that ended them."""
     # Standard output belongs to the parent, which may owe its reader one JSON document.
     with stdout_to_stderr():
         try:
             package = open_package(assignment.package)
             outcome: object = check_package(package, assignment.settings, assignment.excuses)
-        except RPXError as error:
-            outcome = _plain(error)
-    connection.send(outcome)
-
-
-def _plain(error: RPXError) -> RPXError:
-    """The error as a class of ours, which the parent can read."""
-    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == RPXError.__module__)
-    plain: RPXError = kind(error.message, hint=error.hint)
-    return plain
+        except BaseException as error:
+            outcome = last_words(error, f"checking {assignment.package}")
+    with suppress(OSError):  # Whoever asked has gone.
+        connection.send(outcome)

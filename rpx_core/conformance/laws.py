@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 from rpx_core.errors import ConfigError, PluginError, RPXError, first_few
 from rpx_core.isolation import Breakdown, attempt
@@ -48,6 +49,11 @@ class Check:
     basic: bool = False
     """Whether it can be checked anywhere, whatever the subject needs: no excuse covers it."""
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """What its subject goes by: "model mine", and the bare name."""
+        return self.subject, self.subject.rpartition(" ")[2]
+
     def __str__(self) -> str:
         return f"{self.subject}: {self.law}"
 
@@ -56,6 +62,7 @@ class Check:
 class Excuses:
     """Which skips are accepted: missing extras, and those of subjects with a reason.
 
+    A reason stands under the name of a subject, or a pattern of names with `*`; a name goes first.
     What is in `skip` is not tried. What is in `explained` is, and may then turn out to be what
     cannot be checked here.
     """
@@ -66,19 +73,19 @@ class Excuses:
 
     def reason(self, check: Check) -> str | None:
         """Why this check is not to be run."""
-        return _find_reason(self.skip, check)
+        return find_reason(self.skip, check)
 
     def explanation(self, check: Check, problem: NotCheckedError) -> str | None:
         """Why it is accepted that this check could not be made; None where it is not."""
         told = _whole(problem)
         if problem.missing_extra:
             return told if self.missing_extras else None
-        reason = _find_reason(self.explained, check)
+        reason = find_reason(self.explained, check)
         return reason and f"{told}; {reason}"
 
-    def refuse_idle(self, checks: Iterable[Check]) -> None:
+    def refuse_idle(self, checks: Sequence[Check]) -> None:
         """Raise ConfigError for an excuse of something that is not checked: it hides nothing."""
-        idle = sorted(set(self.skip) - subject_names(checks))
+        idle = idle_names(self.skip, checks)
         if idle:
             raise ConfigError(
                 f"skip: nothing that is checked is called {first_few(idle, 3)}",
@@ -111,10 +118,27 @@ class Outcome:
 NO_EXCUSES = Excuses()
 
 
-def subject_names(checks: Iterable[Check]) -> set[str]:
-    """What the subjects of checks go by: "model mine", and the bare name."""
-    subjects = {check.subject for check in checks}
-    return subjects | {subject.rpartition(" ")[2] for subject in subjects}
+def idle_names(names: Iterable[str], checks: Sequence[Check]) -> list[str]:
+    """Which of these names and patterns no subject of the checks goes by."""
+    known = {name for check in checks for name in check.names}
+    return sorted(name for name in names if not any(fnmatchcase(one, name) for one in known))
+
+
+def find_reason(reasons: Mapping[str, str], check: Check) -> str | None:
+    """The reason that stands under a name of the check's subject, or else under a pattern."""
+    if check.basic:
+        return None
+    for name in check.names:
+        if name in reasons:
+            return reasons[name]
+    return next(
+        (
+            reason
+            for pattern, reason in reasons.items()
+            if any(fnmatchcase(name, pattern) for name in check.names)
+        ),
+        None,
+    )
 
 
 def perform(checks: Iterable[Check], excuses: Excuses) -> Iterator[Outcome]:
@@ -154,12 +178,6 @@ def require(condition: object, problem: str, *, hint: str | None = None) -> None
     """Raise ConformanceError unless a law holds."""
     if not condition:
         raise ConformanceError(problem, hint=hint)
-
-
-def _find_reason(reasons: Mapping[str, str], check: Check) -> str | None:
-    if check.basic:
-        return None
-    return reasons.get(check.subject) or reasons.get(check.subject.rpartition(" ")[2])
 
 
 def _whole(error: RPXError) -> str:

@@ -94,7 +94,10 @@ def _open_folder(folder: Path) -> Package:
 def _read_project(folder: Path) -> dict[str, Any]:
     file = folder / "pyproject.toml"
     if not file.is_file():
-        raise ConfigError(f"{folder}: there is no pyproject.toml")
+        raise ConfigError(
+            f"{folder}: there is no pyproject.toml",
+            hint="name the folder that holds it, or an installed distribution",
+        )
     project = read_toml(file).get("project", {})
     if not isinstance(project, dict):
         raise ConfigError(f"{file}: [project] must be a table")

@@ -6,7 +6,7 @@ installed, and `rpx check` and pytest read the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,12 +14,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from rpx_core.conformance.bench import Settings
-from rpx_core.conformance.laws import Check, Excuses, subject_names
+from rpx_core.conformance.laws import Check, Excuses, find_reason, idle_names
 from rpx_core.conformance.package import Package
 from rpx_core.documents import read_toml
-from rpx_core.errors import PluginError, first_few
+from rpx_core.errors import ConfigError, PluginError, first_few
+from rpx_core.offers import COLLECTIONS
+from rpx_core.spelling import did_you_mean
 
 FILE = "conformance.toml"
+_ABOUT_NAMES = "options are those of a spec by its bare name; `rpx list` shows what is installed"
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -27,7 +30,8 @@ class Statement(BaseModel):
     """The content of `conformance.toml`; what the caller of a check says goes before it.
 
     `options` are those of specs by name. `explain` says of a spec why some of its checks may turn
-    out impossible, `skip` why none that needs more than its import is tried.
+    out impossible, `skip` why none that needs more than its import is tried; both also of all specs
+    whose names match a pattern with `*`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,12 +48,14 @@ class Statement(BaseModel):
         }
         return Settings(given.data, options)
 
-    def excuse(self, given: Settings, excuses: Excuses) -> Excuses:
+    def excuse(self, given: Settings, excuses: Excuses, checks: Iterable[Check]) -> Excuses:
         """The caller's excuses and these; what the caller gives options for is not skipped."""
         wanted = {
-            name: reason
-            for name, reason in self.skip.items()
-            if name.rpartition(" ")[2] not in given.options
+            check.subject: reason
+            for check in checks
+            if given.options.keys().isdisjoint(check.names)
+            and find_reason(excuses.skip, check) is None
+            and (reason := find_reason(self.skip, check)) is not None
         }
         return Excuses(
             excuses.missing_extras,
@@ -57,14 +63,38 @@ class Statement(BaseModel):
             _attributed(self.explain),
         )
 
-    def refuse_idle(self, checks: Iterable[Check], distribution: str) -> None:
-        """Raise PluginError for a reason of something that is not checked: it explains nothing."""
-        idle = sorted({*self.skip, *self.explain} - subject_names(checks))
+    def refuse_idle(self, checks: Sequence[Check], package: Package) -> None:
+        """Raise PluginError for what is said of something that is not there: it says nothing."""
+        source = f"{package.distribution}: {FILE}"
+        idle = idle_names({*self.skip, *self.explain}, checks)
         if idle:
             raise PluginError(
-                f"{distribution}: {FILE}: nothing that is checked is called {first_few(idle, 3)}",
+                f"{source}: nothing that is checked is called {first_few(idle, 3)}",
                 hint="leave the entry out, or correct its name",
             )
+        unknown = _unknown_names(self.options, package)
+        if unknown:
+            raise PluginError(f"{source}: options: {unknown}", hint=_ABOUT_NAMES)
+
+
+def refuse_idle_options(given: Settings, package: Package) -> None:
+    """Raise ConfigError for options of something that is not there: nothing would use them."""
+    unknown = _unknown_names(given.options, package)
+    if unknown:
+        raise ConfigError(f"options: {unknown}", hint=_ABOUT_NAMES)
+
+
+def _unknown_names(names: Iterable[str], package: Package) -> str | None:
+    """What to say of names that no spec has, of the package or of those installed beside it."""
+    known = {
+        offer.spec.name for kind in COLLECTIONS for offer in package.host.offers(kind).values()
+    }
+    unknown = sorted(set(names) - known)
+    if not unknown:
+        return None
+    meant = did_you_mean(unknown[0], known)
+    told = f"nothing that is installed is called {first_few(unknown, 3)}"
+    return f"{told}; {meant}" if meant else told
 
 
 def read_statement(package: Package) -> Statement:

@@ -21,7 +21,7 @@ from rpx_core.conformance.models import model_checks
 from rpx_core.conformance.package import Package
 from rpx_core.conformance.protocols import protocol_checks
 from rpx_core.conformance.reporters import reporter_checks
-from rpx_core.conformance.statement import read_statement
+from rpx_core.conformance.statement import read_statement, refuse_idle_options
 from rpx_core.conformance.tasks import task_checks
 from rpx_core.isolation import load_target
 from rpx_core.offers import Kind, Offer
@@ -98,13 +98,15 @@ def plan_checks(
 ) -> Plan:
     """Every check of a package; nothing heavy runs before a check does.
 
-    Raises ConfigError and PluginError where the caller, or the package, excuses what it has not.
+    Raises ConfigError and PluginError where the caller, or the package, excuses what it has not, or
+    gives options of what nobody has.
     """
     said = read_statement(package)
     checks = tuple(_all_checks(package, said.complete(settings)))
     excuses.refuse_idle(checks)
-    said.refuse_idle(checks, package.distribution)
-    return Plan(checks, said.excuse(settings, excuses))
+    refuse_idle_options(settings, package)
+    said.refuse_idle(checks, package)
+    return Plan(checks, said.excuse(settings, excuses, checks))
 
 
 def _all_checks(package: Package, settings: Settings) -> Iterator[Check]:

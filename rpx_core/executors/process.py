@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
-import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from rpx_core.blocks import Block
-from rpx_core.errors import IncompleteRunError, ModelError, RPXError
+from rpx_core.errors import IncompleteRunError, ModelError, last_words
 from rpx_core.executors import Observer, chunks
 from rpx_core.executors.memory import keep_freed_memory
 from rpx_core.interrupts import watch_interrupts
@@ -165,7 +163,11 @@ class _Pool:
         if not slot.in_flight:
             self._idle_deaths += 1
             if self._idle_deaths > MAX_IDLE_DEATHS:
-                raise IncompleteRunError(f"workers keep dying with no sample in flight ({cause})")
+                raise IncompleteRunError(
+                    f"{self._idle_deaths} workers in a row died with no sample in flight ({cause})",
+                    hint="too little memory? fewer --workers; --workers 1 shows what the model "
+                    "prints. Finished work is kept: the same command resumes",
+                )
         for work in slot.todo.values():
             self._again.append((_after_death(work, slot.in_flight, cause),))
         group = self._take()
@@ -192,21 +194,9 @@ def serve(connection: Connection, job: Job) -> None:
         connection.send(("end", None))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
-    except RPXError as error:
-        _report(connection, error)
-    except BaseException:
-        _report(connection, RPXError(f"a worker failed:\n{traceback.format_exc()}"))
-
-
-def _report(connection: Connection, error: RPXError) -> None:
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        # A plugin's own class or details may not travel, there or back; what the user reads does.
-        kind = next(kind for kind in type(error).__mro__ if kind.__module__ == RPXError.__module__)
-        error = kind(error.message, hint=error.hint)
-    with suppress(OSError):
-        connection.send(("error", error))
+    except BaseException as error:
+        with suppress(OSError):
+            connection.send(("error", last_words(error, "a worker")))
 
 
 def _after_death(work: Work, in_flight: Sequence[str], cause: str) -> Work:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from rpx_core.checkpoints import CheckpointOptions
 from rpx_core.errors import ModelError
 
 
@@ -38,9 +37,14 @@ def quietly() -> Iterator[None]:
 
 
 def refuse_random_weights(
-    options: CheckpointOptions, network: str, report: Mapping[str, Any]
+    source: str, network: str, report: Mapping[str, Any], *, hint: str | None = None
 ) -> None:
-    """Raise ModelError where the library would put random numbers in the place of weights."""
+    """Raise ModelError where the library would put random numbers in the place of weights.
+
+    `source` is where the weights are. `report` is what transformers says of loading: names of
+    `missing_keys`, and `mismatched_keys` with the shape that each has and the one it should have.
+    `hint` is for weights that come without a config.json.
+    """
     other = sorted(
         (str(name), tuple(has), tuple(wants))
         for name, has, wants in report.get("mismatched_keys", ())
@@ -48,16 +52,16 @@ def refuse_random_weights(
     if other:
         name, has, wants = other[0]
         raise ModelError(
-            f"{options.located()} holds {len(other)} of the weights of {network} in another shape "
-            f"than its config.json says, such as {name}: {has} instead of {wants}",
-            hint="config.json and the weights are not of one checkpoint: copy both again",
+            f"{source} holds {len(other)} of the weights of {network} in another shape than the "
+            f"network has, such as {name}: {has} instead of {wants}",
+            hint=hint or "config.json and the weights are not of one checkpoint: copy both again",
         )
     missing = sorted(report["missing_keys"])
     if missing:
         raise ModelError(
-            f"{options.located()} lacks {len(missing)} of the weights of {network}, such as "
-            f"{missing[0]}: random numbers would stand there",
-            hint="the checkpoint is for another task, or only a backbone",
+            f"{source} lacks {len(missing)} of the weights of {network}, such as {missing[0]}: "
+            "random numbers would stand there",
+            hint=hint or "the checkpoint is for another task, or only a backbone",
         )
 
 

@@ -88,4 +88,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def _check_count(found: Sequence[Any], batch: Sequence[Any]) -> None:
     if len(found) != len(batch):
-        raise ModelError(f"the network gave {len(found)} answers for {len(batch)} samples")
+        raise ModelError(
+            f"the network gave {len(found)} answers for {len(batch)} samples",
+            hint="answer() must return one prediction per sample, in order",
+        )

@@ -16,6 +16,9 @@ from rpx_core.host import Host
 from rpx_core.inference.devices import AUTO, Placement, Precision, choose_device, place
 from rpx_core.inference.memory import Batches
 
+SETUP_FIRST = "call setup() first: it loads the weights"
+"""What to do where a network is asked that is not loaded."""
+
 
 class TorchOptions(BaseModel):
     """`dtype` is the number format that the network computes in; predictions are float32."""
@@ -99,7 +102,7 @@ class TorchModel:
         import torch
 
         if self._placement is None:
-            raise ModelError("setup() has not been called")
+            raise ModelError("setup() has not been called", hint=SETUP_FIRST)
         predictions: list[Any] = []
         with torch.inference_mode():
             for _, alike in groupby(batch, key=_image_size):
@@ -134,5 +137,8 @@ def outside_runtime(task: str, device: str | None) -> Runtime:
 
 def _image_size(sample: Sample) -> tuple[int, ...]:
     if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image")
+        raise ModelError(
+            f"sample {sample.id}: has no image",
+            hint="list `rgb` in the manifest, or give the sample an `rgb`",
+        )
     return sample.rgb.shape[:2]

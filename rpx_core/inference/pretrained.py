@@ -17,7 +17,7 @@ from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.loading import failures, first_line, quietly, refuse_random_weights
-from rpx_core.inference.model import TorchOptions
+from rpx_core.inference.model import SETUP_FIRST, TorchOptions
 from rpx_core.inference.processors import in_full_precision, post_process
 
 
@@ -87,13 +87,16 @@ class PretrainedNetwork(Generic[Options]):
     def pretrained(self) -> Pretrained:
         """Processor and network; raises AdapterError before they are loaded."""
         if self._pretrained is None:
-            raise AdapterError("the checkpoint is not loaded")
+            raise AdapterError("the checkpoint is not loaded", hint=SETUP_FIRST)
         return self._pretrained
 
     def open(self, placement: Placement) -> Pretrained:
         """Processor and network of the checkpoint."""
         if self.classes is None:
-            raise AdapterError(f"{type(self).__name__} does not say which classes it needs")
+            raise AdapterError(
+                f"{type(self).__name__} does not say which classes it needs",
+                hint="set its `classes`, or override open()",
+            )
         return load_pretrained(self._options, self.classes, placement)
 
     def load(self, placement: Placement) -> None:
@@ -161,7 +164,7 @@ def load_pretrained(
             f"{transformers.__version__}: {first_line(error)}",
             hint="the checkpoint may be for another task, damaged, or need a newer transformers",
         ) from error
-    refuse_random_weights(options, type(network).__name__, report)
+    refuse_random_weights(options.located(), type(network).__name__, report)
     module = network.to(placement.device, placement.torch_dtype).eval()
     return Pretrained(processor, module, placement)
 

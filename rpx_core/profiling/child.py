@@ -86,7 +86,10 @@ def _profile(assignment: Assignment) -> Profile:
     task = job.task.build()
     samples = _load(job, task, assignment.works)
     if not samples:
-        raise ModelError("no sample of the run could be loaded to profile its model on")
+        raise ModelError(
+            "no sample of the run could be loaded to profile its model on",
+            hint="`rpx data check` says what is wrong with them",
+        )
     meter = MemoryMeter()
     device = choose_device(job.runtime.device, uses_torch=job.model.uses_torch)
     model = build_model(job.model, task, replace(job.runtime, device=device))

@@ -66,7 +66,10 @@ def get_factory(name: str) -> ModelFactory:
         part = resolve_part(offer, options, field_name="model_kwargs")
         model = part.call(Runtime(device=device, seed=0, cache=cache_directory(), task=serves))
         if not callable(getattr(model, "predict", None)):
-            raise ModelError(f"model {offer.full_name}: what was built has no predict()")
+            raise ModelError(
+                f"model {offer.full_name}: what was built has no predict()",
+                hint="its target must return a model: see rpx_core.contracts.Model",
+            )
         return cast(Model, model)
 
     return factory
@@ -128,4 +131,7 @@ def _require_offered(host: Host, name: str) -> None:
 
 def _require_available(offer: Offer[ModelSpec]) -> None:
     if offer.spec.unavailable is not None:
-        raise ConfigError(f"model {offer.full_name} is not available: {offer.spec.unavailable}")
+        raise ConfigError(
+            f"model {offer.full_name} is not available: {offer.spec.unavailable}",
+            hint="rpx.available_models() lists those that are",
+        )

@@ -160,5 +160,8 @@ def _are_ready(samples: object) -> bool:
         return False
     ready = [isinstance(sample, Sample) for sample in samples]
     if any(ready) and not all(ready):
-        raise ManifestError("`samples` holds both records and Sample objects; all of one kind")
+        raise ManifestError(
+            "`samples` holds both records and Sample objects; all of one kind",
+            hint="load the records into samples first, or give both in datasets of their own",
+        )
     return any(ready)

@@ -74,7 +74,7 @@ def download_split(
         "max_workers": max_workers,
         "max_samples": max_samples,
     }
-    return write_manifest(_bare(task), str(split), options).path
+    return write_manifest(str(task), str(split), options).path
 
 
 def load(
@@ -100,7 +100,7 @@ def load(
         max_workers,
         max_samples=max_samples,
     )
-    return RPXDataset.from_manifest(path, batch_size)
+    return RPXDataset.from_manifest(path, batch_size, task=task)
 
 
 def mount(repo_id: str | None = None, revision: str | None = None) -> tuple[HfFileSystem, str]:
@@ -118,16 +118,12 @@ def mount(repo_id: str | None = None, revision: str | None = None) -> tuple[HfFi
     return HfFileSystem(endpoint=endpoint()), f"datasets/{origin.repo_id}@{commit}"
 
 
-def _bare(task: TaskType | str) -> str:
-    return str(task).rpartition("/")[2]
-
-
 def _known(task: TaskType | str) -> str:
-    """The bare name of a task that is installed, or that one of our plugins has."""
+    """The bare name, by which manifests go, of a task that is installed or that one of ours has."""
     from rpx_core.host import Host
     from rpx_core.names import OFFICIAL_TASKS
 
-    name = _bare(task)
-    if name not in OFFICIAL_TASKS:
+    distribution, _, name = str(task).rpartition("/")
+    if name not in OFFICIAL_TASKS or distribution not in {"", OFFICIAL_TASKS[name]}:
         Host.discover().find("task", str(task))
     return name

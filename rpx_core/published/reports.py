@@ -54,11 +54,11 @@ def write_json(
     """Write everything as one strict JSON document, whole or not at all; returns where it is.
 
     A number that is NaN or infinite is null. `extra` may hold numbers, text, lists, mappings,
-    arrays, dataclasses and paths; raises ConfigError naming what cannot be written.
+    arrays, dataclasses and paths; raises ConfigError naming what cannot be written, JournalError
+    where the file cannot be.
     """
     facts = ReportFacts(task, model_name, split, repo_id)
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
     write_document(target, _document(facts, result, dr_report, extra))
     return target
 
@@ -71,7 +71,6 @@ def write_reports(
 ) -> dict[str, Path]:
     """Both in a folder, as `benchmark.json` and `benchmark.md`."""
     paths = {"json": directory / "benchmark.json", "markdown": directory / "benchmark.md"}
-    directory.mkdir(parents=True, exist_ok=True)
     write_document(paths["json"], _document(facts, result, report, None))
     write_atomic(paths["markdown"], format_summary(facts, result, report).encode())
     return paths

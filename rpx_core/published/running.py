@@ -68,7 +68,8 @@ class BenchmarkRunner:
         self._call_setup = call_setup
         if not self.metric_suite.scoring.serves(str(dataset.task)):
             raise ModelError(
-                f"the metric suite is for {self.metric_suite.task}, the dataset for {dataset.task}"
+                f"the metric suite is for {self.metric_suite.task}, the dataset for {dataset.task}",
+                hint="MetricSuite.for_task(dataset.task) makes the one that fits",
             )
 
     def run(self, progress: Progress | None = None) -> BenchmarkResult:

@@ -114,7 +114,10 @@ class TaskRunConfig:
                 hint="rpx.available_models() lists names" if not given else "leave all but one out",
             )
         if self.model is not None and self.model_kwargs:
-            raise ConfigError("model_kwargs are options of a model by name, not of a model object")
+            raise ConfigError(
+                "model_kwargs are options of a model by name, not of a model object",
+                hint="leave model_kwargs out: give them to the object when you make it",
+            )
         self._check_version()
         if self.hf_checkpoint is not None and "checkpoint" in self.model_kwargs:
             raise ConfigError("the checkpoint is given twice", hint="hf_checkpoint says it")
@@ -125,12 +128,14 @@ class TaskRunConfig:
             return
         if self.model is None:
             raise ConfigError(
-                "model_version is of a model object; a model by name tells its own version"
+                "model_version is of a model object; a model by name tells its own version",
+                hint="leave model_version out",
             )
         if not isinstance(version, str) or not 1 <= len(version) <= MAX_NAME:
             raise ConfigError(
                 f"model_version is {kind_of(version)}; a text of 1 to {MAX_NAME} characters was "
-                "expected"
+                "expected",
+                hint='give what tells its weights and code from others, such as "2.1"',
             )
 
     def _check_data(self) -> None:
@@ -143,12 +148,16 @@ class TaskRunConfig:
         if Path(self.manifest_path).suffix not in MANIFEST_SUFFIXES:
             raise ConfigError(
                 f"manifest_path is {self.manifest_path}; a file that ends with one of "
-                f"{', '.join(MANIFEST_SUFFIXES)} was expected"
+                f"{', '.join(MANIFEST_SUFFIXES)} was expected",
+                hint="`rpx data index` writes a manifest of a folder",
             )
         hub = {"repo_id": self.repo_id, "revision": self.revision, "cache_dir": self.cache_dir}
         given = [name for name, value in hub.items() if value is not None]
         if given:
-            raise ConfigError(f"manifest_path is set, so {', '.join(given)} mean nothing")
+            raise ConfigError(
+                f"manifest_path is set, so {', '.join(given)} mean nothing",
+                hint="leave them out, or leave manifest_path out to fetch from the hub",
+            )
 
 
 def name_model(model: Any) -> str:

@@ -16,6 +16,7 @@ from rpx_core.errors import (
     TruthWithheldError,
 )
 from rpx_core.host import Host
+from rpx_core.layers import Layers, make_plans
 from rpx_core.lifecycle import Request
 from rpx_core.models import ModelPart, object_model
 from rpx_core.names import is_same_task
@@ -38,7 +39,6 @@ from rpx_core.published.tasks import Run
 from rpx_core.report import FailedSample, Stage
 from rpx_core.reporters.headline import where_it_ran
 from rpx_core.run import Outcome, run
-from rpx_core.session import Layers, make_plans
 
 _ERRORS: dict[Stage, type[RPXError]] = {
     "load": DatasetError,
@@ -94,7 +94,8 @@ def _model_part(cfg: TaskRunConfig) -> ModelPart | None:
     does = getattr(model, "task", None)
     if not isinstance(does, str) or not is_same_task(does, str(cfg.task)):
         raise ModelError(
-            f"the model does {does or 'not say which task it does'}, the run is for {cfg.task}"
+            f"the model does {does or 'not say which task it does'}, the run is for {cfg.task}",
+            hint=f"set `task` of the model to {str(cfg.task)!r}, or run its own task",
         )
     return object_model(model, name_model(model), cfg.model_version)
 

@@ -158,7 +158,10 @@ def run_object_tracking(cfg: ObjectTrackingRunConfig) -> Run:
 
 def _run(cfg: TaskRunConfig, kind: type[TaskRunConfig]) -> Run:
     if not isinstance(cfg, kind):
-        raise ConfigError(f"a {kind.__name__} was expected, not a {type(cfg).__name__}")
+        raise ConfigError(
+            f"a {kind.__name__} was expected, not a {type(cfg).__name__}",
+            hint="each run_<task> takes the configuration class of its task",
+        )
     from rpx_core.published.task_runs import run_task
 
     return run_task(cfg)

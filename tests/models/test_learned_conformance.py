@@ -10,7 +10,18 @@ from rpx_core.conformance.package import open_package
 from rpx_core.conformance.suite import plan_checks
 from tests.workshop import Workshop, needs_torchvision
 
-LAWS_OF_MODELS = 10
+LAWS = {
+    "target and options can be imported, are documented",
+    "what it needs is here",
+    "it can be built and set up",
+    "one valid prediction per sample",
+    "it does not ask for the truth",
+    "predicting changes no sample",
+    "predictions do not depend on the batch",
+    "it has no memory, or reset() clears it",
+    "the same seed gives the same predictions",
+    "describe() and close() work",
+}
 CHECKPOINTS = [
     ("rpx-depth", "hf", "dpt"),
     ("rpx-depth", "hf-points", "dpt"),
@@ -43,9 +54,9 @@ def test_a_backbone_with_random_weights_keeps_the_laws(model: str) -> None:
 
 
 def keep_laws(package: str, model: str, settings: Settings) -> None:
-    """Every law of models, and nothing skipped."""
+    """These laws of models at least, and nothing skipped."""
     plan = plan_checks(open_package(package), settings)
     checks = [check for check in plan.checks if check.subject == f"model {model}"]
     outcomes = list(perform(checks, NO_EXCUSES))
     assert [o for o in outcomes if o.verdict is not Verdict.PASSED] == []
-    assert len(outcomes) == LAWS_OF_MODELS
+    assert LAWS - {outcome.law for outcome in outcomes} == set()

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rpx_core.host import Host
+from rpx_core.layers import Layers, make_plans
 from rpx_core.plan import Plan
 from rpx_core.report import Report
 from rpx_core.run import Outcome, Request, run
-from rpx_core.session import Layers, make_plans
 from tests.toys.lab import VOLATILE, toy_samples
 
 QUIET = Request(reporters=())

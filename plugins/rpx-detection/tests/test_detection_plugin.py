@@ -10,11 +10,11 @@ from rpx_core.config import build_config
 from rpx_core.contracts import Sample
 from rpx_core.host import Host
 from rpx_core.images import encode_png
+from rpx_core.layers import Layers, make_plans
 from rpx_core.models import files_model
 from rpx_core.protocols import load_protocol
 from rpx_core.run import Request
 from rpx_core.run import run as evaluate
-from rpx_core.session import Layers, make_plans
 from rpx_core.state import fold
 from rpx_core.testing import conformance
 from rpx_detection.metrics.average_precision import CocoDetection

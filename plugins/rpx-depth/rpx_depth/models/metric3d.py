@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -15,7 +15,8 @@ from rpx_core.checkpoints import resolve_commit
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ConfigError, ModelError, kind_of
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.model import TorchModel, TorchOptions
+from rpx_core.inference.loading import refuse_random_weights
+from rpx_core.inference.model import SETUP_FIRST, TorchModel, TorchOptions
 from rpx_depth.letterbox import CANVAS, fit, paint
 from rpx_depth.models.maps import Expected
 from rpx_depth.types import DepthPrediction
@@ -30,6 +31,9 @@ WEIGHTS = "JUGGHM/Metric3D"
 """Where on the hub their weights are."""
 FARTHEST_M = 300.0
 """Where the authors cut the depth off."""
+
+_MADE_BY_CODE = {"depth_expectation_anchor"}
+"""What no file of weights needs to hold: the authors' code computes it."""
 
 _Entry = Literal["metric3d_vit_small", "metric3d_vit_large", "metric3d_vit_giant2"]
 _FILES = {
@@ -58,7 +62,10 @@ class Metric3dOptions(TorchOptions):
         """The same with the commit of the weights, or without where they are a file."""
         if self.weights is not None:
             if self.revision is not None:
-                raise ConfigError("model.options: a file of weights has no revision")
+                raise ConfigError(
+                    "model.options: a file of weights has no revision",
+                    hint="leave the revision out: a file counts by its content",
+                )
             return self
         return self.model_copy(update={"revision": resolve_commit(WEIGHTS, self.revision)})
 
@@ -91,8 +98,9 @@ class Metric3d:
             # torch.hub accepts only the heads of branches otherwise.
             skip_validation=True,
         )
-        state = torch.load(self._weights(), map_location="cpu", weights_only=True)
-        _fill(network, state.get("model_state_dict", state))
+        weights = self._weights()
+        state = torch.load(weights, map_location="cpu", weights_only=True)
+        _fill(network, state.get("model_state_dict", state), weights)
         self.module = network.to(placement.device, placement.torch_dtype).eval()
         _lay_out_depths(self.module, placement)
         self._placement = placement
@@ -110,7 +118,7 @@ class Metric3d:
         from torch.nn.functional import interpolate
 
         if self._placement is None:
-            raise AdapterError("the checkpoint is not loaded")
+            raise AdapterError("the checkpoint is not loaded", hint=SETUP_FIRST)
         boxes = [fit(rgb.shape[:2]) for rgb in (_image(sample) for sample in samples)]
         factors = [box.to_metres(self._focal(one)) for box, one in zip(boxes, samples, strict=True)]
         canvases = np.stack([paint(_image(s), box) for s, box in zip(samples, boxes, strict=True)])
@@ -155,19 +163,38 @@ class Metric3d:
 
 def _image(sample: Sample) -> NDArray[np.uint8]:
     if sample.rgb is None:
-        raise ModelError(f"sample {sample.id}: has no image")
+        raise ModelError(
+            f"sample {sample.id}: has no image",
+            hint="list `rgb` in the manifest, or give the sample an `rgb`",
+        )
     return sample.rgb
 
 
-def _fill(network: Any, state: Any) -> None:
-    """Give the network its weights; raises ModelError where nearly none of them fit."""
-    missing, unexpected = network.load_state_dict(state, strict=False)
-    if len(missing) > len(state) - len(unexpected):
-        raise ModelError(
-            f"the weights do not belong to this network: {len(missing)} of its values are not "
-            f"among them, such as {missing[0]}",
-            hint="model.options.entry and model.options.weights must fit together",
-        )
+def _fill(network: Any, state: Mapping[str, Any], file: Path) -> None:
+    """Give the network its weights; raises ModelError where any is missing or of another shape.
+
+    What the file holds beyond them is left alone: its authors' training saved more.
+    """
+    wanted = network.state_dict()
+    report = {
+        "missing_keys": [
+            name
+            for name in wanted.keys() - state.keys()
+            if name.rpartition(".")[2] not in _MADE_BY_CODE
+        ],
+        "mismatched_keys": [
+            (name, state[name].shape, value.shape)
+            for name, value in wanted.items()
+            if name in state and state[name].shape != value.shape
+        ],
+    }
+    refuse_random_weights(
+        str(file),
+        type(network).__name__,
+        report,
+        hint="model.options.entry and model.options.weights must fit together",
+    )
+    network.load_state_dict(state, strict=False)
 
 
 def _lay_out_depths(network: Any, placement: Placement) -> None:

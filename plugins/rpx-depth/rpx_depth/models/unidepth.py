@@ -10,7 +10,7 @@ import numpy as np
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.model import TorchModel
+from rpx_core.inference.model import SETUP_FIRST, TorchModel
 from rpx_core.inference.pretrained import PretrainedOptions, check, images, location
 from rpx_core.inference.processors import find_part
 from rpx_depth.models.maps import Expected
@@ -55,7 +55,7 @@ class UniDepth:
         import torch
 
         if self._placement is None:
-            raise AdapterError("the checkpoint is not loaded")
+            raise AdapterError("the checkpoint is not loaded", hint=SETUP_FIRST)
         # Colours stay 0 to 255: with `normalize` the network divides them itself.
         rgb = torch.from_numpy(np.stack(images(samples))).permute(0, 3, 1, 2)
         found = self.module.infer(

@@ -11,7 +11,7 @@ import torch
 
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ModelError
-from rpx_depth.models.metric3d import load
+from rpx_depth.models.metric3d import Metric3d, load
 from rpx_depth.models.slate import Metric3dSmall
 from tests.workshop import Workshop, runtime
 
@@ -30,6 +30,11 @@ class Head(torch.nn.Module):
 
     min_val, max_val, num_depth_regressor_anchor = 1.0, 100.0, 3
 
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.zeros(1))
+        self.shift = torch.nn.Parameter(torch.zeros(1))
+
     def register_depth_expectation_anchor(self, bins, batch):
         lowest, highest = math.log(self.min_val), math.log(self.max_val)
         depths = torch.exp(torch.linspace(lowest, highest, bins, device="cuda"))
@@ -39,7 +44,8 @@ class Head(torch.nn.Module):
         if "depth_expectation_anchor" not in self._buffers:
             self.register_depth_expectation_anchor(3, len(canvas))
         table = self.depth_expectation_anchor[: len(canvas), ...].view(-1, 3, 1, 1)
-        return (table * torch.ones_like(canvas)).mean(dim=1, keepdim=True)
+        depth = (table * torch.ones_like(canvas)).mean(dim=1, keepdim=True)
+        return self.scale * depth + self.shift
 
 
 class Tiny(torch.nn.Module):
@@ -77,8 +83,9 @@ def options(tmp_path: Path) -> dict[str, Path]:
     """A folder with the authors' entry points, and a file of weights."""
     (tmp_path / "Metric3D").mkdir()
     (tmp_path / "Metric3D" / "hubconf.py").write_text(HUBCONF)
-    state = {"model_state_dict": {"offset": torch.tensor([5.0])}}
-    torch.save(state, tmp_path / "tiny.pth")
+    state = {"offset": torch.tensor([5.0]), "head.scale": torch.ones(1)}
+    state["head.shift"] = torch.zeros(1)
+    torch.save({"model_state_dict": state}, tmp_path / "tiny.pth")
     return {"code": tmp_path / "Metric3D", "weights": tmp_path / "tiny.pth"}
 
 
@@ -136,6 +143,15 @@ def test_a_focal_length_is_needed_and_can_be_set(options: dict[str, Path]) -> No
     np.testing.assert_array_equal(found.depth_map, build(options).predict([sample()])[0].depth_map)
 
 
+def test_a_model_that_is_not_set_up_says_what_to_do_first(options: dict[str, Path]) -> None:
+    model = load(Metric3dSmall(**options), runtime("monocular_depth"))  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"call setup\(\) first"):
+        model.predict([sample()])
+    network = Metric3d(Metric3dSmall(**options))  # type: ignore[arg-type]
+    with pytest.raises(AdapterError, match=r"is not loaded\n.*call setup\(\) first"):
+        network.answer([sample()])
+
+
 def test_depth_is_cut_off_where_its_authors_do(options: dict[str, Path]) -> None:
     (found,) = build(options, focal_px=1e6).predict([sample(None)])
     assert found.depth_map.max() == 300
@@ -160,10 +176,38 @@ def test_another_answer_is_an_adapter_error(
         model.predict([sample()])
 
 
-def test_weights_of_another_network_are_refused(options: dict[str, Path], tmp_path: Path) -> None:
-    torch.save({"encoder": torch.ones(3)}, tmp_path / "other.pth")
-    with pytest.raises(ModelError, match="the weights do not belong to this network"):
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        ({"encoder": torch.ones(3)}, r"other\.pth lacks 3 of the weights of Tiny, such as head\."),
+        (
+            {"offset": torch.ones(1), "head.scale": torch.ones(1)},
+            r"other\.pth lacks 1 of the weights of Tiny, such as head\.shift: random numbers",
+        ),
+        (
+            {"offset": torch.ones(4), "head.scale": torch.ones(1), "head.shift": torch.ones(1)},
+            r"other\.pth holds 1 of the weights of Tiny in another shape .* "
+            r"offset: \(4,\) instead of \(1,\)",
+        ),
+    ],
+)
+def test_a_network_without_all_its_weights_is_refused(
+    options: dict[str, Path], tmp_path: Path, state: dict[str, Any], says: str
+) -> None:
+    torch.save(state, tmp_path / "other.pth")
+    with pytest.raises(ModelError, match=says):
         build(options, weights=tmp_path / "other.pth")
+
+
+def test_what_the_code_computes_and_what_training_left_is_not_asked_for(
+    options: dict[str, Path], tmp_path: Path
+) -> None:
+    made = "self.register_buffer('depth_expectation_anchor', torch.ones(1, 3)); self.shift ="
+    (options["code"] / "hubconf.py").write_text(HUBCONF.replace("self.shift =", made))
+    state = torch.load(options["weights"], weights_only=True)["model_state_dict"]
+    torch.save({**state, "training.step": torch.ones(1)}, tmp_path / "more.pth")
+    (found,) = build(options, weights=tmp_path / "more.pth").predict([sample()])
+    assert np.isfinite(found.depth_map).all()
 
 
 def test_a_run_counts_code_and_weights_by_content(

@@ -35,7 +35,10 @@ def split(
             groups[-1] = longer
             continue
         if len(tokenizer(join((prompt,)))["input_ids"]) > limit:
-            raise ModelError(f"the text {prompt[:60]!r} is longer than {limit} tokens")
+            raise ModelError(
+                f"the text {prompt[:60]!r} is longer than {limit} tokens",
+                hint="shorten the name of the class or the expression",
+            )
         groups.append((prompt,))
     return [group for group in groups if group]
 
@@ -63,5 +66,8 @@ def score_phrases(logits: Scores, tokens: Sequence[int], stop: int, count: int) 
 def _clean(prompt: str) -> str:
     text = " ".join(prompt.lower().replace(".", " ").split())
     if not text:
-        raise ModelError(f"the text {prompt!r} has no words to look for")
+        raise ModelError(
+            f"the text {prompt!r} has no words to look for",
+            hint="name classes, and write expressions, in letters",
+        )
     return text

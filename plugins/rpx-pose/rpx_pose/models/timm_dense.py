@@ -14,7 +14,7 @@ from rpx_core.checkpoints import resolve_commit
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ConfigError
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.model import TorchModel, TorchOptions
+from rpx_core.inference.model import SETUP_FIRST, TorchModel, TorchOptions
 from rpx_pose.dense_matching import FeatureMap, match_points
 from rpx_pose.essential import Robustness, estimate_pose
 from rpx_pose.models.images import pair_cameras, pair_images
@@ -47,7 +47,10 @@ class TimmOptions(TorchOptions):
         """The same with the commit of the weights on the hub, where they come from there."""
         if self.weights is not None or not self.pretrained:
             if self.revision is not None:
-                raise ConfigError("model.options.revision: only weights of the hub have one")
+                raise ConfigError(
+                    "model.options.revision: only weights of the hub have one",
+                    hint="leave it out: a file counts by its content, random weights by the seed",
+                )
             return self
         commit = resolve_commit(hub_id(self.architecture), self.revision)
         return self.model_copy(update={"revision": commit})
@@ -93,7 +96,7 @@ class DenseFeatures:
     def maps(self, samples: Sequence[Sample]) -> list[tuple[FeatureMap, FeatureMap]]:
         """The maps of each pair; images of one size go through the network together."""
         if self._backbone is None:
-            raise AdapterError("the backbone is not loaded")
+            raise AdapterError("the backbone is not loaded", hint=SETUP_FIRST)
         images = [image for sample in samples for image in pair_images(sample)]
         by_shape: dict[tuple[int, ...], list[int]] = {}
         for number, image in enumerate(images):

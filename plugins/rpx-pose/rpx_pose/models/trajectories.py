@@ -43,7 +43,10 @@ class ListedEstimate:
     def _look_up(self, sample: Sample) -> Trajectory:
         estimate = trajectory_query(sample).estimate
         if estimate is None:
-            raise ModelError(f"sample {sample.id}: its record lists no `estimate`")
+            raise ModelError(
+                f"sample {sample.id}: its record lists no `estimate`",
+                hint="list the file of an estimated trajectory as `estimate` in the manifest",
+            )
         return estimate
 
 

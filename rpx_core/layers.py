@@ -1,4 +1,4 @@
-"""From the layers of a configuration to finished runs: what `rpx run` and `rpx score` share."""
+"""From the layers of settings to plans: what `rpx run` and `rpx score` share."""
 
 from __future__ import annotations
 
