@@ -14,6 +14,7 @@ from rpx_core.files import quote
 from rpx_core.host import Host
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.measure import build_metric
+from rpx_core.names import bare_name
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
 from rpx_core.previews import find_pictures
@@ -38,7 +39,7 @@ WORST_SHOWN = 6
 def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
     """The metrics that a stored run was measured with; raises ConfigError if they have moved on."""
     metrics: dict[str, Metric] = {}
-    task = record.task.split("/")[-1]
+    task = bare_name(record.task)
     for label, stored in record.inputs["metrics"].items():
         offer: Offer[Any] = host.find("metric", stored["name"], task=task)
         part: Part = resolve_stored(offer, stored, field_name=f"metrics.{label}.options")

@@ -15,6 +15,7 @@ from rpx_core.cli.tables import (
 )
 from rpx_core.errors import ExitCode, count_of, first_few
 from rpx_core.failures import group_failures
+from rpx_core.names import bare_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,7 +124,7 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     if not is_bare or not outcomes:
         return
     directory = outcomes[0].directory
-    task = outcomes[0].report.run.task.rpartition("/")[2]
+    task = bare_name(outcomes[0].report.run.task)
     console.print(
         "\n[bold]Next[/]\n"
         f"  open {plain(near(directory / 'report' / 'report.html'))}\n"

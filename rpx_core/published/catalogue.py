@@ -12,7 +12,7 @@ from rpx_core.errors import ConfigError, ModelError
 from rpx_core.extras import require_extra
 from rpx_core.host import Host
 from rpx_core.models import could_do, tasks_of_model
-from rpx_core.names import is_same_task
+from rpx_core.names import bare_name, is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import resolve_part
 from rpx_core.shorthand import split_shorthand, with_argument
@@ -90,7 +90,7 @@ def _choose(host: Host, named: Named, task: str | None) -> tuple[Offer[ModelSpec
         for full, tasks in does.items()
     }
     served = {full: tasks for full, tasks in served.items() if tasks}
-    possible = sorted({one.rpartition("/")[2] for tasks in served.values() for one in tasks})
+    possible = sorted({bare_name(one) for tasks in served.values() for one in tasks})
     if not possible:
         all_tasks = sorted({one for tasks in does.values() for one in tasks})
         raise ConfigError(

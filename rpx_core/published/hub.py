@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rpx_core.contracts import Difficulty, TaskType
+from rpx_core.names import OFFICIAL_TASKS, bare_name
 from rpx_core.published.datasets import RPXDataset
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def download_split(
         "max_workers": max_workers,
         "max_samples": max_samples,
     }
-    return write_manifest(_bare(task), str(split), options).path
+    return write_manifest(bare_name(str(task)), str(split), options).path
 
 
 def load(
@@ -118,16 +119,11 @@ def mount(repo_id: str | None = None, revision: str | None = None) -> tuple[HfFi
     return HfFileSystem(endpoint=endpoint()), f"datasets/{origin.repo_id}@{commit}"
 
 
-def _bare(task: TaskType | str) -> str:
-    return str(task).rpartition("/")[2]
-
-
 def _known(task: TaskType | str) -> str:
     """The bare name of a task that is installed, or that one of our plugins has."""
     from rpx_core.host import Host
-    from rpx_core.names import OFFICIAL_TASKS
 
-    name = _bare(task)
+    name = bare_name(str(task))
     if name not in OFFICIAL_TASKS:
         Host.discover().find("task", str(task))
     return name
