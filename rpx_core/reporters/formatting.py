@@ -73,6 +73,11 @@ def format_value(value: float | None, reason: str | None) -> str:
     return format_number(value)
 
 
+def format_plain(value: float | None) -> str:
+    """The number, or `n/a` where there is no finite one, whatever the reason."""
+    return "n/a" if value is None or not math.isfinite(value) else format_number(value)
+
+
 def format_interval(interval: tuple[float, float]) -> str:
     """Both ends of an interval."""
     low, high = interval
