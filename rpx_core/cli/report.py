@@ -100,17 +100,14 @@ def _group(reports: Sequence[Report]) -> list[list[Report]]:
 def _tell_apart(groups: Sequence[Sequence[Report]]) -> list[str]:
     """Why each group is not in the first."""
     from rpx_core.comparable import find_differences
+    from rpx_core.reporters.formatting import name_run
 
-    first, *rest = (group[0] for group in groups)
+    first, *rest = (group[0].run for group in groups)
     return [
-        f"{_describe(first)} and {_describe(other)} differ in "
-        f"{', '.join(find_differences(first.run, other.run))}"
+        f"{name_run(first)} and {name_run(other)} differ in "
+        f"{', '.join(find_differences(first, other))}"
         for other in rest
     ]
-
-
-def _describe(report: Report) -> str:
-    return f"{report.run.model} ({report.run.identity[:8]})"
 
 
 def _exit_code(results: Results, max_failed: int) -> ExitCode:

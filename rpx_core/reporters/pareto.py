@@ -10,7 +10,7 @@ from types import MappingProxyType
 from rpx_core.profiling.record import Profile, Quantity
 from rpx_core.report import Number, Report
 from rpx_core.reporters.charts import Axis, Tick
-from rpx_core.reporters.formatting import format_number, format_scaled
+from rpx_core.reporters.formatting import format_number, format_scaled, name_run
 from rpx_core.reporters.headline import primary_number
 from rpx_core.reporters.labels import place_labels
 
@@ -186,13 +186,13 @@ def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[
         profile = report.efficiency
         known = Quantity() if profile is None else cost.read(profile)
         if profile is None:
-            missing.append(f"{_name(report)} was not profiled")
+            missing.append(f"{name_run(report.run)} was not profiled")
         elif quality is None or quality.value is None:
-            missing.append(f"{_name(report)} has no {number.label}.{number.output}")
+            missing.append(f"{name_run(report.run)} has no {number.label}.{number.output}")
         elif known.value is None:
-            missing.append(f"{_name(report)}, {known.reason}")
+            missing.append(f"{name_run(report.run)}, {known.reason}")
         elif cost.of_machine and first is not None and not _same_place(first, profile):
-            missing.append(f"{_name(report)} was measured on another machine or batch size")
+            missing.append(f"{name_run(report.run)} was measured on another machine or batch size")
         else:
             entries.append(Entry(report, place, quality.value, known.value))
     return entries, missing
@@ -200,10 +200,6 @@ def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[
 
 def _same_place(one: Profile, two: Profile) -> bool:
     return (one.hardware.place, one.batch_size) == (two.hardware.place, two.batch_size)
-
-
-def _name(report: Report) -> str:
-    return f"{report.run.model} ({report.run.identity[:8]})"
 
 
 def _widened(values: Sequence[float]) -> Axis:
