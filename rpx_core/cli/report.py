@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rpx_core.cli.output import State, common_options, near, print_json
+from rpx_core.cli.output import State, common_options, print_json, show_path
 from rpx_core.cli.settings import parse_formats, report_options
 from rpx_core.errors import ExitCode
 
@@ -73,7 +73,7 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
     for group in groups:
         console.print(tabulate_runs(group))
     for path in written:
-        console.print(plain(near(path)), soft_wrap=True)
+        console.print(plain(show_path(path)), soft_wrap=True)
     apart = _tell_apart(groups)
     for line in apart:
         console.print(f"not beside each other: {line}", markup=False, soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rpx_core.cli.output import near
+from rpx_core.cli.output import show_path
 from rpx_core.cli.tables import (
     plain,
     tabulate_efficiency,
@@ -40,7 +40,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(f"[yellow]warning:[/] {plain(warning)}", soft_wrap=True)
     for path in outcome.written:
         if path.suffix in {".html", ".md"}:
-            console.print(f"report: {plain(near(path))}", soft_wrap=True)
+            console.print(f"report: {plain(show_path(path))}", soft_wrap=True)
 
 
 def _print_heading(console: Console, outcome: Outcome) -> None:
@@ -127,7 +127,7 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     task = bare_name(outcomes[0].report.run.task)
     console.print(
         "\n[bold]Next[/]\n"
-        f"  open {plain(near(directory / 'report' / 'report.html'))}\n"
+        f"  open {plain(show_path(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
         f"  rpx run --model my_model.py:predict --task {plain(task)}\n"
         "                                        your own function: image in, prediction out\n"
