@@ -132,7 +132,7 @@ def select(manifest: Manifest, data: Data) -> dict[str, list[Entry]]:
     sequences = manifest.sequences()
     split = data.split
     own = split is not None and manifest.header.split == split and split not in set(Difficulty)
-    if split is None or split == "all" or own:
+    if split is None or own:
         chosen = sequences
     else:
         chosen = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import platform
 import textwrap
 from collections import defaultdict
@@ -13,6 +12,7 @@ from rpx_core.distributions import UNKNOWN
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
 from rpx_core.offers import COLLECTIONS, Kind, Plugin, Status
+from rpx_core.spelling import did_you_mean
 
 HEADINGS = ("status", "distribution", "version", "plugin", "offers or problem")
 
@@ -72,10 +72,9 @@ def select_plugins(diagnosis: Diagnosis, name: str) -> Diagnosis:
     found = tuple(one for one in diagnosis.plugins if name in one.name or name in one.distribution)
     if not found:
         known = {known for one in diagnosis.plugins for known in (one.name, one.distribution)}
-        close = difflib.get_close_matches(name.lower(), sorted(known), n=3)
-        meant = f"; did you mean {' or '.join(close)}?" if close else ""
+        meant = did_you_mean(name, known)
         raise ConfigError(
-            f"no plugin is named {name!r}{meant}",
+            f"no plugin is named {name!r}" + (f"; {meant}" if meant else ""),
             hint="`rpx list plugins` shows what is installed",
         )
     kept = {plugin.distribution for plugin in found}

@@ -25,7 +25,7 @@ from rpx_core.specs import (
 )
 
 if TYPE_CHECKING:
-    from rpx_core.report import Report, RunRecord, SampleRow
+    from rpx_core.report import Report, Row, RunRecord
 
 hookspec = pluggy.HookspecMarker("rpx")
 hookimpl = pluggy.HookimplMarker("rpx")
@@ -103,7 +103,7 @@ def rpx_run_started(record: RunRecord) -> None:
 
 
 @hookspec
-def rpx_sample_scored(record: RunRecord, row: SampleRow) -> None:
+def rpx_sample_scored(record: RunRecord, row: Row) -> None:
     """Observe one committed sample.
 
     Called in the parent process for each new row after its sequence is committed, in no

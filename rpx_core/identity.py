@@ -16,6 +16,7 @@ from importlib_metadata import distribution
 from rpx_core.distributions import GROUP, installed_version, is_editable
 from rpx_core.documents import to_json
 from rpx_core.errors import ConfigError
+from rpx_core.names import bare_name
 
 if TYPE_CHECKING:
     from rpx_core.config import RunConfig
@@ -155,6 +156,6 @@ def file_digest(path: Path) -> str:
 
 def run_name(model: str, task: str, data: str) -> str:
     """A folder name that people can read, safe on every file system."""
-    parts = (model.rsplit("/", 1)[-1], task.rsplit("/", 1)[-1], data.rsplit("/", 1)[-1])
+    parts = (model.rsplit("/", 1)[-1], bare_name(task), data.rsplit("/", 1)[-1])
     slugs = (re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-.")[:40] or "x" for part in parts)
     return "_".join(slugs).lower()

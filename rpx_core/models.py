@@ -76,11 +76,7 @@ def resolve_model(
     prefer = None if named else task.distribution
     offer: Offer[ModelSpec] = host.find("model", name, task=task.spec.name, prefer=prefer)
     spec = offer.spec
-    if spec.unavailable is not None:
-        raise ConfigError(
-            f"model {offer.full_name} is not available: {spec.unavailable}",
-            hint="`rpx list models` shows those that are",
-        )
+    require_available(offer)
     check_task(offer.full_name, spec.tasks, task.spec.name)
     require_extra(offer)
     options = with_argument(spec, options, text, field_name="model.options")
@@ -91,6 +87,15 @@ def resolve_model(
         needs=spec.needs,
         uses_torch="torch" in spec.modules,
     )
+
+
+def require_available(offer: Offer[ModelSpec]) -> None:
+    """Raise ConfigError for a model that is only announced."""
+    if offer.spec.unavailable is not None:
+        raise ConfigError(
+            f"model {offer.full_name} is not available: {offer.spec.unavailable}",
+            hint="`rpx list models` shows those that are",
+        )
 
 
 def tasks_of_model(host: Host, named: Named) -> dict[str, tuple[str, ...] | None]:
@@ -160,13 +165,22 @@ def build_model(model: ModelPart, task: Task[Any, Any], runtime: Runtime) -> Mod
         case "function" if model.reference is not None and model.part is not None:
             built = _wrap(_import_planned(model, model.reference), model.part, runtime)
         case _ if model.part is not None:
-            model.part.check_files()
-            built = model.part.call(runtime)
+            return build_registered(model.name, model.part, runtime)
         case _:
             raise ModelError(f"model {model.name}: nothing says how to build it")
+    return _checked(model.name, built)
+
+
+def build_registered(name: str, part: Part, runtime: Runtime) -> Model:
+    """The model that a plugin offers, likewise; its options' files must be as they were planned."""
+    part.check_files()
+    return _checked(name, part.call(runtime))
+
+
+def _checked(name: str, built: Any) -> Model:
     if not callable(getattr(built, "predict", None)):
         raise ModelError(
-            f"model {model.name}: what was built is {kind_of(built)} without predict()",
+            f"model {name}: what was built is {kind_of(built)} without predict()",
             hint="its target must return a model: see rpx_core.contracts.Model",
         )
     return built  # type: ignore[no-any-return]  # checked above

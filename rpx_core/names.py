@@ -126,7 +126,12 @@ def is_same_task(task: str, listed: str) -> bool:
     """Whether two task names mean one task: a bare name stands for that of any distribution."""
     if "/" in task and "/" in listed:
         return task == listed
-    return task.rpartition("/")[2] == listed.rpartition("/")[2]
+    return bare_name(task) == bare_name(listed)
+
+
+def bare_name(full_name: str) -> str:
+    """A name without the distribution that may stand before it."""
+    return full_name.rpartition("/")[2]
 
 
 def _refuse_broken(request: Request, distribution: str, plugins: Sequence[Plugin]) -> None:

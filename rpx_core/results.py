@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ from rpx_core.files import quote
 from rpx_core.host import Host
 from rpx_core.journal import Journal, StoredRow
 from rpx_core.measure import build_metric
+from rpx_core.names import bare_name
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_stored
 from rpx_core.previews import find_pictures
 from rpx_core.profiling.storage import read_profile
 from rpx_core.readiness.scores import Basis, compute_readiness
 from rpx_core.report import (
+    Cell,
     FailedSample,
     Number,
     Report,
@@ -38,7 +41,7 @@ WORST_SHOWN = 6
 def stored_metrics(record: RunRecord, host: Host) -> dict[str, Metric]:
     """The metrics that a stored run was measured with; raises ConfigError if they have moved on."""
     metrics: dict[str, Metric] = {}
-    task = record.task.split("/")[-1]
+    task = bare_name(record.task)
     for label, stored in record.inputs["metrics"].items():
         offer: Offer[Any] = host.find("metric", stored["name"], task=task)
         part: Part = resolve_stored(offer, stored, field_name=f"metrics.{label}.options")
@@ -82,40 +85,25 @@ def collect_from(
     number of the record is of none of the metrics.
     """
     directory = journal.directory.parent
-    label, output = _headline(directory, record, metrics)
-    primary = metrics[label].outputs[output]
+    headline = _headline(directory, record, metrics)
     rows = journal.rows()
     aggregator = Aggregator(journal, rows, metrics)
-    numbers = aggregator.numbers()
-    cells = aggregator.cells()
+    numbers, cells = aggregator.numbers(), aggregator.cells()
     slices = tuple(part for key in by for part in aggregator.slices(key))
-    basis = Basis(
-        address=record.primary,
-        cells=[cell for cell in cells if (cell.label, cell.output) == (label, output)],
-        better=primary.better,
-        unit=primary.unit,
-        stability=find_stability(numbers),
-    )
     profile = read_profile(directory, record.identity)
-    unit = Unit(metrics[label].unit)
     everything = [stored.row for stored in rows]
-    primary_rows = [row for row in everything if row.unit is unit]
+    doubts = find_doubts(aggregator, everything, numbers, metrics, record.primary)
+    warnings = (*doubts, *filter(None, [profile.problem]), *smaller_batches(journal.writers))
     report = Report(
         run=record,
         status=_status(record, rows, len(journal.blocks), notes),
         primary=record.primary,
         numbers=numbers,
-        readiness=compute_readiness(record.inputs["readiness"], basis),
+        readiness=compute_readiness(record.inputs["readiness"], headline.basis(cells, numbers)),
         slices=slices,
         failures=_failures(rows),
-        worst=_worst(directory, primary_rows, label, output, primary),
-        warnings=(
-            *record.warnings,
-            *journal.warnings,
-            *find_doubts(aggregator, everything, numbers, metrics, record.primary),
-            *filter(None, [profile.problem]),
-            *smaller_batches(journal.writers),
-        ),
+        worst=headline.worst(directory, everything),
+        warnings=(*record.warnings, *journal.warnings, *warnings),
         writers=tuple(journal.writers),
         efficiency=profile.profile,
     )
@@ -129,8 +117,49 @@ def collect_from(
     )
 
 
-def _headline(directory: Path, record: RunRecord, metrics: Mapping[str, Metric]) -> tuple[str, str]:
-    """Label and output of the number that the run is about."""
+@dataclass(frozen=True)
+class _Headline:
+    """The number that a run is about: of which metric and output, and how to read it."""
+
+    address: str
+    label: str
+    name: str
+    unit: Unit
+    output: Output
+
+    def basis(self, cells: Sequence[Cell], numbers: Sequence[Number]) -> Basis:
+        """What readiness is computed from."""
+        return Basis(
+            address=self.address,
+            cells=[cell for cell in cells if (cell.label, cell.output) == (self.label, self.name)],
+            better=self.output.better,
+            unit=self.output.unit,
+            stability=find_stability(numbers),
+        )
+
+    def worst(self, directory: Path, rows: Sequence[Row]) -> tuple[WorstSample, ...]:
+        """Where the number is worst, with the pictures that the run has of it."""
+        mine = {row.id: row for row in rows if row.unit is self.unit}
+        valued = [
+            Candidate(row.id, row.sequence, value)
+            for row in rows
+            if row.unit is self.unit
+            and (measured := row.metrics.get(self.label)) is not None
+            and (value := measured.values.get(self.name)) is not None
+        ]
+        lower_is_better = self.output.better == "lower"
+        return tuple(
+            WorstSample(
+                id=one.id,
+                value=one.value,
+                values=mine[one.id].metrics[self.label].values,
+                pictures=find_pictures(directory, one.id),
+            )
+            for one in choose_worst(valued, WORST_SHOWN, lower_is_better=lower_is_better)
+        )
+
+
+def _headline(directory: Path, record: RunRecord, metrics: Mapping[str, Metric]) -> _Headline:
     address, _, aggregate = record.primary.rpartition("@")
     label, _, name = address.partition(".")
     output = metrics[label].outputs.get(name) if label in metrics else None
@@ -140,7 +169,7 @@ def _headline(directory: Path, record: RunRecord, metrics: Mapping[str, Metric])
             f"its metrics give ({', '.join(metrics)})",
             hint="it is not the record of a run by this version of rpx; run the evaluation again",
         )
-    return label, name
+    return _Headline(record.primary, label, name, Unit(metrics[label].unit), output)
 
 
 def _status(
@@ -186,25 +215,3 @@ def find_stability(numbers: Sequence[Number]) -> Number | None:
         if (number.label, number.output) == STABILITY_OUTPUT and number.headline
     )
     return next(found, None)
-
-
-def _worst(
-    directory: Path, rows: Sequence[Row], label: str, name: str, output: Output
-) -> tuple[WorstSample, ...]:
-    valued = [
-        Candidate(row.id, row.sequence, value)
-        for row in rows
-        if (measured := row.metrics.get(label)) is not None
-        and (value := measured.values.get(name)) is not None
-    ]
-    chosen = choose_worst(valued, WORST_SHOWN, lower_is_better=output.better == "lower")
-    mine = {row.id: row for row in rows}
-    return tuple(
-        WorstSample(
-            id=one.id,
-            value=one.value,
-            values=mine[one.id].metrics[label].values,
-            pictures=find_pictures(directory, one.id),
-        )
-        for one in chosen
-    )

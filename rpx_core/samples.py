@@ -18,6 +18,7 @@ from rpx_core.datasets import select
 from rpx_core.errors import ConfigError, ManifestError
 from rpx_core.host import Host
 from rpx_core.manifest import Entry, Manifest
+from rpx_core.names import is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import resolve_part
 from rpx_core.records import Record, natural_key, usual_step
@@ -216,7 +217,7 @@ def _find_task(manifest: Manifest, host: Host, task: str | None) -> Offer[TaskSp
             f"{manifest.name}: it serves several tasks: {', '.join(served)}",
             hint="say which one is meant: task=...",
         )
-    if name.rpartition("/")[2] not in {one.rpartition("/")[2] for one in served}:
+    if not any(is_same_task(name, one) for one in served):
         raise ManifestError(
             f"{manifest.name}: it serves {', '.join(served)}, not {name}",
             hint="name one of these as task, or add this one to `tasks` in the manifest",

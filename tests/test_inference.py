@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpx_core.errors import ModelError
+from rpx_core.contracts import Sample
+from rpx_core.errors import ModelError, RPXError
 from rpx_core.inference.devices import choose_device
 from rpx_core.inference.memory import Batches, is_out_of_memory
+from rpx_core.inference.pretrained import copy_images, list_sizes
 
 
 class Memory:
@@ -103,3 +107,10 @@ def test_what_fits_less_later_is_said_again(caplog: pytest.LogCaptureFixture) ->
         "going on with 1 at a time",
     ]
     assert batches.describe() == {"largest_batch": "1"}
+
+
+@pytest.mark.parametrize("read", [copy_images, list_sizes])
+def test_a_sample_without_an_image_does_not_shift_those_of_the_others(read: Any) -> None:
+    seen = Sample(id="seen", rgb=np.zeros((4, 6, 3), np.uint8))
+    with pytest.raises(RPXError, match="sample blind: has no image"):
+        read([Sample(id="blind", rgb=None), seen])

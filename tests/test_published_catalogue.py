@@ -129,3 +129,10 @@ def test_a_model_of_a_missing_library_says_how_to_install_it(
     with pytest.raises(rpx.ConfigError, match="needs torch, transformers, which is not") as caught:
         model.setup()
     assert caught.value.hint == command
+
+
+def test_wrong_options_are_told_under_one_name_whoever_finds_them() -> None:
+    with pytest.raises(rpx.ConfigError, match=r"model\.options"):
+        rpx.resolve("mean-depth", device="cpu", nonsense=1)
+    with pytest.raises(rpx.ConfigError, match=r"model\.options"):
+        rpx.resolve("hf:here", device="cpu", checkpoint="there")

@@ -209,6 +209,12 @@ def test_a_manifest_of_several_tasks_is_read_as_the_one_that_is_named(root: Path
         rpx.RPXDataset.from_manifest(path, task="sparse_depth")
 
 
+def test_a_task_of_another_distribution_than_the_manifest_lists_is_refused(root: Path) -> None:
+    manifest = make_manifest(task=None, tasks=[f"rpx-toys/{MASKS}"])
+    with pytest.raises(ManifestError, match=f"it serves rpx-toys/{MASKS}, not elsewhere/{MASKS}"):
+        rpx.RPXDataset.from_dict(manifest, default_root=root, task=f"elsewhere/{MASKS}")
+
+
 @pytest.mark.parametrize(
     ("document", "says"),
     [

@@ -348,8 +348,10 @@ def test_data_that_cannot_be_read_is_a_dataset_error(demo: Path, tmp_path: Path)
 
 
 def test_a_model_object_for_another_task_is_a_model_error(demo: Path, tmp_path: Path) -> None:
-    with pytest.raises(rpx.ModelError, match="does sparse_depth, the run is for monocular_depth"):
+    says = "does sparse_depth, the run is for monocular_depth"
+    with pytest.raises(rpx.ModelError, match=says) as caught:
         run_flat(demo, tmp_path, model=Model(rpx.TaskType.SPARSE_DEPTH, flat))
+    assert "`task`" in str(caught.value.hint)
 
 
 def test_a_split_of_a_manifest_is_evaluated_alone(demo: Path, tmp_path: Path) -> None:

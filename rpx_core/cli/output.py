@@ -84,7 +84,7 @@ def common_options(command: F) -> F:
     return decorated  # type: ignore[return-value]  # click reads the parameters above
 
 
-def near(path: Path) -> str:
+def show_path(path: Path) -> str:
     """A path as it is shortest from where the command was typed."""
     here = path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

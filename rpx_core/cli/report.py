@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rpx_core.cli.output import State, common_options, near, print_json
+from rpx_core.cli.output import State, common_options, print_json, show_path
 from rpx_core.cli.settings import parse_formats, report_options
 from rpx_core.errors import ExitCode
 
@@ -73,7 +73,7 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
     for group in groups:
         console.print(tabulate_runs(group))
     for path in written:
-        console.print(plain(near(path)), soft_wrap=True)
+        console.print(plain(show_path(path)), soft_wrap=True)
     apart = _tell_apart(groups)
     for line in apart:
         console.print(f"not beside each other: {line}", markup=False, soft_wrap=True)
@@ -100,17 +100,14 @@ def _group(reports: Sequence[Report]) -> list[list[Report]]:
 def _tell_apart(groups: Sequence[Sequence[Report]]) -> list[str]:
     """Why each group is not in the first."""
     from rpx_core.comparable import find_differences
+    from rpx_core.reporters.formatting import name_run
 
-    first, *rest = (group[0] for group in groups)
+    first, *rest = (group[0].run for group in groups)
     return [
-        f"{_describe(first)} and {_describe(other)} differ in "
-        f"{', '.join(find_differences(first.run, other.run))}"
+        f"{name_run(first)} and {name_run(other)} differ in "
+        f"{', '.join(find_differences(first, other))}"
         for other in rest
     ]
-
-
-def _describe(report: Report) -> str:
-    return f"{report.run.model} ({report.run.identity[:8]})"
 
 
 def _exit_code(results: Results, max_failed: int) -> ExitCode:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,12 @@ from rpx_core.cli.settings import (
     parse_shard,
     report_options,
 )
+
+if TYPE_CHECKING:
+    from rpx_core.host import Host
+    from rpx_core.lifecycle import Request
+    from rpx_core.plan import Plan
+    from rpx_core.run import Outcome
 
 
 @click.command(
@@ -65,17 +72,10 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
     what defines its numbers makes its name, so that an interrupted, sharded or repeated command
     always finds its own.
     """
-    from rpx_core.cli.progress import progress_bar
-    from rpx_core.cli.summary import (
-        exit_code,
-        outcome_document,
-        print_next_steps,
-        print_outcome,
-    )
+    from rpx_core.cli.summary import exit_code, outcome_document, print_next_steps
     from rpx_core.documents import read_toml
     from rpx_core.layers import Layers, make_plans
     from rpx_core.lifecycle import DEFAULT_REPORTERS, Request
-    from rpx_core.run import run as evaluate
 
     file = read_toml(config) if config else {}
     layers = Layers(flags_layer(flags), file, source=str(config or "command line"))
@@ -87,18 +87,29 @@ def run(*, state: State, config: Path | None, **flags: Any) -> int:
         profile=flags["profile"],
     )
     host = state.discover()
-    console = state.console()
-    outcomes = []
     plans = make_plans(host, layers, flags["output"])
+    outcomes = _evaluate(plans, host, request, state)
+    if state.as_json:
+        print_json({"runs": [outcome_document(outcome) for outcome in outcomes]})
+    print_next_steps(state.console(), outcomes, is_bare=not layers.flags and not file)
+    return exit_code(outcomes, strict=state.strict)
+
+
+def _evaluate(plans: Sequence[Plan], host: Host, request: Request, state: State) -> list[Outcome]:
+    """Run one plan after another, and print what comes out of each."""
+    from rpx_core.cli.progress import progress_bar
+    from rpx_core.cli.summary import print_outcome
+    from rpx_core.run import run as evaluate
+
+    # All of them first: a slice that the last plan lacks must not come up after hours.
     for plan in plans:
         plan.check_slices(request.by)
+    console = state.console()
+    outcomes = []
     for plan in plans:
         title = f"{plan.record.model} on {plan.record.data}"
         with state.foreign_output(), progress_bar(state, title) as progress:
             outcome = evaluate(plan, host, request, progress)
         outcomes.append(outcome)
         print_outcome(console, outcome)
-    if state.as_json:
-        print_json({"runs": [outcome_document(outcome) for outcome in outcomes]})
-    print_next_steps(console, outcomes, is_bare=not layers.flags and not file)
-    return exit_code(outcomes, strict=state.strict)
+    return outcomes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rpx_core.cli.output import near
+from rpx_core.cli.output import show_path
 from rpx_core.cli.tables import (
     plain,
     tabulate_efficiency,
@@ -15,6 +15,7 @@ from rpx_core.cli.tables import (
 )
 from rpx_core.errors import ExitCode, count_of, first_few
 from rpx_core.failures import group_failures
+from rpx_core.names import bare_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +40,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         console.print(f"[yellow]warning:[/] {plain(warning)}", soft_wrap=True)
     for path in outcome.written:
         if path.suffix in {".html", ".md"}:
-            console.print(f"report: {plain(near(path))}", soft_wrap=True)
+            console.print(f"report: {plain(show_path(path))}", soft_wrap=True)
 
 
 def _print_heading(console: Console, outcome: Outcome) -> None:
@@ -123,10 +124,10 @@ def print_next_steps(console: Console, outcomes: Sequence[Outcome], *, is_bare: 
     if not is_bare or not outcomes:
         return
     directory = outcomes[0].directory
-    task = outcomes[0].report.run.task.rpartition("/")[2]
+    task = bare_name(outcomes[0].report.run.task)
     console.print(
         "\n[bold]Next[/]\n"
-        f"  open {plain(near(directory / 'report' / 'report.html'))}\n"
+        f"  open {plain(show_path(directory / 'report' / 'report.html'))}\n"
         "  rpx list models                       what else can run\n"
         f"  rpx run --model my_model.py:predict --task {plain(task)}\n"
         "                                        your own function: image in, prediction out\n"

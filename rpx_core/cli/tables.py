@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.markup import escape
 from rich.table import Table
 
+from rpx_core.names import bare_name
 from rpx_core.profiling.record import Profile
 from rpx_core.report import Number, Report, Score
 from rpx_core.reporters.beside import list_costs
@@ -102,7 +103,7 @@ def tabulate_runs(reports: Sequence[Report]) -> Table:
     number = primary_number(first)
     table = _make_table()
     arrow = f" {ARROWS[number.better]}" if number else ""
-    task = first.run.task.rpartition("/")[2]
+    task = bare_name(first.run.task)
     table.title = plain(f"{first.primary}{arrow} of {task} on {first.run.data}")
     table.title_justify = "left"
     table.add_column("model", overflow="fold")

@@ -14,6 +14,7 @@ from rpx_core.conformance.models import watch
 from rpx_core.contracts import Model
 from rpx_core.errors import AdapterError, ModelError, RPXError
 from rpx_core.isolation import Breakdown, attempt
+from rpx_core.names import bare_name
 from rpx_core.offers import Offer
 from rpx_core.specs import AdapterSpec
 
@@ -52,7 +53,7 @@ class OfferedAdapter:
             model = self._wrap(Probe(), recording)
             require(callable(getattr(model, "predict", None)), "what it returns has no predict()")
             task = getattr(model, "task", None)
-            names = [name.rpartition("/")[2] for name in self._offer.spec.tasks]
+            names = [bare_name(name) for name in self._offer.spec.tasks]
             require(task in names, f"its model's task is {task!r}, not {recording.offer.spec.name}")
 
     def check_calls(self) -> None:

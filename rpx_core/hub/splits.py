@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from rpx_core.contracts import Difficulty
 from rpx_core.errors import ConfigError
 from rpx_core.hub.origin import RELEASE, Origin
+from rpx_core.spelling import did_you_mean
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
 
@@ -22,10 +22,9 @@ def check_split(origin: Origin, split: str | None, recipe: str | None = None) ->
         return
     known = [tier.value for tier in Difficulty]
     if origin.repo_id == RELEASE and recipe is None and split not in known:
-        close = difflib.get_close_matches(split, known, n=1)
         raise ConfigError(
             f"{RELEASE} has no split {split!r}; it has {', '.join(known)}, and all",
-            hint=f"did you mean {close[0]}?" if close else "choose one of them",
+            hint=did_you_mean(split, known, most=1) or "choose one of them",
         )
     if not _NAME.fullmatch(split):
         raise ConfigError(

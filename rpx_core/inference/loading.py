@@ -10,7 +10,7 @@ from typing import Any
 from rpx_core.errors import ModelError
 
 
-def failures() -> tuple[type[Exception], ...]:
+def list_errors() -> tuple[type[Exception], ...]:
     """What transformers and the libraries below it raise for settings and weights of any kind."""
     from huggingface_hub import errors
     from safetensors import SafetensorError
@@ -21,7 +21,7 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def silence_loading() -> Iterator[None]:
     """Loading without bars and reports: what is wrong is told once, by the error."""
     from transformers.utils import logging
 

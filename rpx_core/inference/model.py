@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.adapters import image_size
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.datasets import cache_directory
 from rpx_core.errors import ModelError
@@ -105,7 +106,7 @@ class TorchModel:
             raise ModelError("setup() has not been called", hint=SETUP_FIRST)
         predictions: list[Any] = []
         with torch.inference_mode():
-            for _, alike in groupby(batch, key=_image_size):
+            for _, alike in groupby(batch, key=image_size):
                 predictions += self._batches.run(list(alike), self._network.answer)
         return predictions
 
@@ -133,12 +134,3 @@ class TorchModel:
 def outside_runtime(task: str, device: str | None) -> Runtime:
     """What a model gets that is built outside of a run, by a function of the published API."""
     return Runtime(device=device or AUTO, seed=0, cache=cache_directory(), task=task)
-
-
-def _image_size(sample: Sample) -> tuple[int, ...]:
-    if sample.rgb is None:
-        raise ModelError(
-            f"sample {sample.id}: has no image",
-            hint="list `rgb` in the manifest, or give the sample an `rgb`",
-        )
-    return sample.rgb.shape[:2]

@@ -11,12 +11,18 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.adapters import image_copy, image_size
 from rpx_core.checkpoint_files import check_folder
 from rpx_core.checkpoints import CheckpointOptions
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.loading import failures, first_line, quietly, refuse_random_weights
+from rpx_core.inference.loading import (
+    first_line,
+    list_errors,
+    refuse_random_weights,
+    silence_loading,
+)
 from rpx_core.inference.model import SETUP_FIRST, TorchOptions
 from rpx_core.inference.processors import in_full_precision, post_process
 
@@ -105,21 +111,21 @@ class PretrainedNetwork(Generic[Options]):
 
     def describe(self) -> dict[str, str]:
         """Checkpoint, classes and version of transformers."""
-        return versions(self._options, self._pretrained) if self._pretrained else {}
+        return describe_checkpoint(self._options, self._pretrained) if self._pretrained else {}
 
 
 def read_config(options: CheckpointOptions) -> Any:
     """The configuration of a checkpoint; raises ModelError where transformers knows none."""
     import transformers
 
-    check(options)
-    source, arguments = location(options)
+    check_checkpoint(options)
+    source, arguments = locate(options)
     try:
-        with quietly():
+        with silence_loading():
             return transformers.AutoConfig.from_pretrained(
                 source, trust_remote_code=False, **arguments
             )
-    except failures() as error:
+    except list_errors() as error:
         raise ModelError(
             f"{options.located()} has no configuration that transformers "
             f"{transformers.__version__} knows: {first_line(error)}",
@@ -133,10 +139,10 @@ def load_pretrained(
     """The processor and the network of a checkpoint; raises ModelError where they do not load."""
     import transformers
 
-    check(options)
-    source, arguments = location(options)
+    check_checkpoint(options)
+    source, arguments = locate(options)
     try:
-        with quietly():
+        with silence_loading():
             processor = getattr(transformers, classes.processor).from_pretrained(
                 source,
                 trust_remote_code=False,
@@ -158,7 +164,7 @@ def load_pretrained(
             "refused, for reading it may run code",
             hint="ask its author for safetensors, as save_pretrained() writes them",
         ) from error
-    except failures() as error:
+    except list_errors() as error:
         raise ModelError(
             f"{options.located()} cannot be loaded with {classes.network} of transformers "
             f"{transformers.__version__}: {first_line(error)}",
@@ -169,7 +175,7 @@ def load_pretrained(
     return Pretrained(processor, module, placement)
 
 
-def check(options: CheckpointOptions) -> None:
+def check_checkpoint(options: CheckpointOptions) -> None:
     """Raise ModelError for a folder that is no whole checkpoint."""
     if isinstance(options.checkpoint, Path):
         check_folder(options.checkpoint)
@@ -183,24 +189,24 @@ def _pillow(version: str) -> dict[str, Any]:
     return {"backend": "pil"} if int(version.partition(".")[0]) >= 5 else {"use_fast": False}
 
 
-def location(options: CheckpointOptions) -> tuple[str, dict[str, str]]:
+def locate(options: CheckpointOptions) -> tuple[str, dict[str, str]]:
     """Where `from_pretrained` finds a checkpoint: its source and further arguments."""
     if isinstance(options.checkpoint, Path) or options.revision is None:
         return str(options.checkpoint), {}
     return options.checkpoint, {"revision": options.revision}
 
 
-def images(samples: Sequence[Sample]) -> list[NDArray[np.uint8]]:
-    """The images of samples, as copies that a processor may write to."""
-    return [np.array(sample.rgb) for sample in samples]
+def copy_images(samples: Sequence[Sample]) -> list[NDArray[np.uint8]]:
+    """Images that a processor may write to; raises AdapterError where a sample has none."""
+    return [image_copy(sample) for sample in samples]
 
 
-def sizes(samples: Sequence[Sample]) -> list[tuple[int, int]]:
-    """Height and width of each sample's image."""
-    return [sample.rgb.shape[:2] for sample in samples if sample.rgb is not None]
+def list_sizes(samples: Sequence[Sample]) -> list[tuple[int, int]]:
+    """Height and width of each sample's image; raises ModelError where one has none."""
+    return [image_size(sample) for sample in samples]
 
 
-def versions(options: CheckpointOptions, pretrained: Pretrained) -> dict[str, str]:
+def describe_checkpoint(options: CheckpointOptions, pretrained: Pretrained) -> dict[str, str]:
     """What a record should say of a checkpoint and what runs it."""
     import transformers
 

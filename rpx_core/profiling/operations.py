@@ -10,7 +10,7 @@ import math
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rpx_core.profiling.modules import NO_TORCH, loaded_torch
@@ -62,8 +62,8 @@ def count_operations(call: Callable[[], object]) -> Operations:
     known = set(counter.flop_registry)
     return Operations(
         flops=int(counter.get_total_flops()),
-        activations_bytes=observer.peak,
-        activations_bytes_fp16=observer.peak_fp16,
+        activations_bytes=observer.memory.peak,
+        activations_bytes_fp16=observer.memory.peak_fp16,
         uncounted=tuple(sorted(str(op) for op in observer.operations - known if _matters(op))),
     )
 
@@ -113,6 +113,37 @@ def _whole_operations() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(before)
 
 
+@dataclass
+class _Memory:
+    """How many bytes of tensors are alive, and how many were at most."""
+
+    peak: int = 0
+    peak_fp16: int = 0
+    _now: int = 0
+    _now_fp16: int = 0
+    _alive: dict[int, weakref.ref[Any]] = field(default_factory=dict)
+
+    def add(self, tensor: Any) -> None:
+        """Count a tensor until its memory is given back; one that shares memory counts once."""
+        storage = tensor.untyped_storage()
+        address = storage._cdata
+        if address in self._alive:
+            return
+        size = storage.nbytes()
+        half = size * 2 // tensor.element_size() if tensor.is_floating_point() else size
+        self._now += size
+        self._now_fp16 += half
+        self.peak = max(self.peak, self._now)
+        self.peak_fp16 = max(self.peak_fp16, self._now_fp16)
+
+        def forget(_: object) -> None:
+            self._alive.pop(address, None)
+            self._now -= size
+            self._now_fp16 -= half
+
+        self._alive[address] = weakref.ref(storage, forget)
+
+
 def _make_observer() -> Any:
     """A dispatch mode; its class needs torch, so it is made where torch is there."""
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -124,9 +155,7 @@ def _make_observer() -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.operations: set[Any] = set()
-            self.peak = self.peak_fp16 = 0
-            self._now = self._now_fp16 = 0
-            self._alive: dict[int, weakref.ref[Any]] = {}
+            self.memory = _Memory()
 
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -137,27 +166,8 @@ def _make_observer() -> Any:
             for leaf in tree_leaves(made):
                 # A view, or what was changed in place, is in memory that was there before.
                 if _is_tensor(leaf) and _address(leaf) not in given:
-                    self._add(leaf)
+                    self.memory.add(leaf)
             return made
-
-        def _add(self, tensor: Any) -> None:
-            storage = tensor.untyped_storage()
-            address = storage._cdata
-            if address in self._alive:
-                return
-            size = storage.nbytes()
-            half = size * 2 // tensor.element_size() if tensor.is_floating_point() else size
-            self._now += size
-            self._now_fp16 += half
-            self.peak = max(self.peak, self._now)
-            self.peak_fp16 = max(self.peak_fp16, self._now_fp16)
-
-            def forget(_: object) -> None:
-                self._alive.pop(address, None)
-                self._now -= size
-                self._now_fp16 -= half
-
-            self._alive[address] = weakref.ref(storage, forget)
 
     return Observer()
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from rpx_core.config import Named
 from rpx_core.contracts import Model, Runtime, TaskType
 from rpx_core.datasets import cache_directory
-from rpx_core.errors import ConfigError, ModelError
+from rpx_core.errors import ConfigError
 from rpx_core.extras import require_extra
 from rpx_core.host import Host
-from rpx_core.models import could_do, tasks_of_model
-from rpx_core.names import is_same_task
+from rpx_core.models import build_registered, could_do, require_available, tasks_of_model
+from rpx_core.names import bare_name, is_same_task
 from rpx_core.offers import Offer
 from rpx_core.parts import resolve_part
 from rpx_core.shorthand import split_shorthand, with_argument
@@ -60,17 +60,12 @@ def get_factory(name: str) -> ModelFactory:
     def factory(*, device: str, task: TaskType | str | None = None, **kwargs: Any) -> Model:
         named = Named(name=name, options=kwargs)
         offer, serves = _choose(host, named, None if task is None else str(task))
-        _require_available(offer)
+        require_available(offer)
         require_extra(offer)
-        options = with_argument(offer.spec, kwargs, text, field_name="model_kwargs")
-        part = resolve_part(offer, options, field_name="model_kwargs")
-        model = part.call(Runtime(device=device, seed=0, cache=cache_directory(), task=serves))
-        if not callable(getattr(model, "predict", None)):
-            raise ModelError(
-                f"model {offer.full_name}: what was built has no predict()",
-                hint="its target must return a model: see rpx_core.contracts.Model",
-            )
-        return cast(Model, model)
+        options = with_argument(offer.spec, kwargs, text, field_name="model.options")
+        part = resolve_part(offer, options, field_name="model.options")
+        runtime = Runtime(device=device, seed=0, cache=cache_directory(), task=serves)
+        return build_registered(offer.full_name, part, runtime)
 
     return factory
 
@@ -93,7 +88,7 @@ def _choose(host: Host, named: Named, task: str | None) -> tuple[Offer[ModelSpec
         for full, tasks in does.items()
     }
     served = {full: tasks for full, tasks in served.items() if tasks}
-    possible = sorted({one.rpartition("/")[2] for tasks in served.values() for one in tasks})
+    possible = sorted({bare_name(one) for tasks in served.values() for one in tasks})
     if not possible:
         all_tasks = sorted({one for tasks in does.values() for one in tasks})
         raise ConfigError(
@@ -126,12 +121,4 @@ def _require_offered(host: Host, name: str) -> None:
         said = f"{error.hint}; " if error.hint else ""
         raise ConfigError(error.message, hint=f"{said}available: {known}") from error
     if len(named) == 1:
-        _require_available(named[0])
-
-
-def _require_available(offer: Offer[ModelSpec]) -> None:
-    if offer.spec.unavailable is not None:
-        raise ConfigError(
-            f"model {offer.full_name} is not available: {offer.spec.unavailable}",
-            hint="rpx.available_models() lists those that are",
-        )
+        require_available(named[0])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rpx_core.contracts import Difficulty, TaskType
+from rpx_core.names import OFFICIAL_TASKS
 from rpx_core.published.datasets import RPXDataset
 
 if TYPE_CHECKING:
@@ -121,7 +122,6 @@ def mount(repo_id: str | None = None, revision: str | None = None) -> tuple[HfFi
 def _known(task: TaskType | str) -> str:
     """The bare name, by which manifests go, of a task that is installed or that one of ours has."""
     from rpx_core.host import Host
-    from rpx_core.names import OFFICIAL_TASKS
 
     distribution, _, name = str(task).rpartition("/")
     if name not in OFFICIAL_TASKS or distribution not in {"", OFFICIAL_TASKS[name]}:

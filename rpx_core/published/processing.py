@@ -36,9 +36,9 @@ class ProcessorInput(InputAdapter):
 
     def process(self, sample: Sample) -> Any:
         """What the processor makes of one sample."""
-        from rpx_core.inference.pretrained import images
+        from rpx_core.inference.pretrained import copy_images
 
-        return self.processor(images=images([sample]), return_tensors="pt")
+        return self.processor(images=copy_images([sample]), return_tensors="pt")
 
     def describe(self) -> dict[str, str]:
         """Device, number format, and the processor's class."""

@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
 
 from rpx_core.contracts import Model, Sample, withhold
 from rpx_core.errors import ConfigError, ModelError
@@ -61,7 +60,7 @@ class BenchmarkRunner:
             raise ModelError(
                 f"{model.__name__} is a class", hint=f"pass a model: {model.__name__}()"
             )
-        _check_task(model, str(dataset.task))
+        check_task(model, str(dataset.task), of="the dataset")
         self.model = model
         self.dataset = dataset
         self.metric_suite = metric_suite or MetricSuite.for_task(dataset.task)
@@ -134,6 +133,16 @@ class BenchmarkRunner:
         return list(passage.rows())
 
 
+def check_task(model: object, task: str, *, of: str) -> None:
+    """Raise ModelError unless a model object says that it does the task of a dataset or run."""
+    does = getattr(model, "task", None)
+    if not isinstance(does, str) or not is_same_task(does, task):
+        raise ModelError(
+            f"the model does {does or 'not say which task it does'}, {of} is for {task}",
+            hint="set the model's `task`, or choose what is for the model's task",
+        )
+
+
 @dataclass
 class _Watch:
     """Counts samples for whoever watches."""
@@ -203,15 +212,6 @@ class _Passage:
     def _complete(self, waiting: list[SequenceScorer]) -> Iterator[MetricRow]:
         while waiting and waiting[0].is_complete:
             yield from self.scoring.close(waiting.pop(0))
-
-
-def _check_task(model: Any, task: str) -> None:
-    does = getattr(model, "task", None)
-    if not isinstance(does, str) or not is_same_task(does, task):
-        raise ModelError(
-            f"the model does {does or 'not say which task it does'}, the dataset is for {task}",
-            hint="set the model's `task`, or open the data for the model's task",
-        )
 
 
 def _coherence(scoring: TaskScoring) -> DepthCoherence | None:

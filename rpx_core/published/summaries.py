@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,13 +12,12 @@ from rpx_core.reporters.formatting import (
     ARROWS,
     CHANGES,
     format_count,
-    format_number,
+    format_plain,
     format_share,
-    format_value,
     name_aggregate,
     shorten,
 )
-from rpx_core.reporters.markdown_text import code, escape
+from rpx_core.reporters.markdown_text import code, escape, show_unit, show_value, table
 
 _PHASE_SCORES = {
     "s_clutter": "S_C, clutter",
@@ -78,7 +76,7 @@ def _metrics(result: BenchmarkResult) -> str:
     if not result.aggregated:
         return "none"
     if not result.numbers:
-        rows = [[code(key), _plain(value)] for key, value in result.aggregated.items()]
+        rows = [[code(key), format_plain(value)] for key, value in result.aggregated.items()]
         return _table(["metric", "value"], rows)
     return _table(
         ["metric", "value", "unit", "better", "n", "undefined", "aggregate"],
@@ -94,8 +92,8 @@ def _warnings(warnings: Sequence[str]) -> str:
 
 def _columns(number: Number) -> list[str]:
     return [
-        _value(number.value, number.reason),
-        escape(shorten(number.unit, 40)) or "-",
+        show_value(number.value, number.reason),
+        show_unit(number.unit),
         ARROWS[number.better],
         format_count(number.n),
         format_count(number.undefined + number.failed),
@@ -116,7 +114,7 @@ def _readiness(report: DeploymentReadinessReport) -> list[str]:
         "## Efficiency",
         _table(
             ["cost", "value"],
-            [[title, _plain(getattr(report, name))] for name, title in _COST.items()],
+            [[title, format_plain(getattr(report, name))] for name, title in _COST.items()],
         ),
     ]
 
@@ -145,7 +143,7 @@ def _scores(readiness: Readiness, titles: dict[str, str]) -> str:
     rows = [
         [
             titles[score.name],
-            _value(score.value, score.reason),
+            show_value(score.value, score.reason),
             CHANGES[score.change] if score.change else ARROWS[score.better],
             format_share(score.coverage),
         ]
@@ -165,7 +163,7 @@ def _stability(report: DeploymentReadinessReport) -> str:
             if score.name == "ts" and score.reason
         ]
         return f"n/a ({escape(reasons[0])})" if reasons else "not computed"
-    return f"TS = {_plain(found.ts_score)} over {format_count(found.num_pairs)} pairs"
+    return f"TS = {format_plain(found.ts_score)} over {format_count(found.num_pairs)} pairs"
 
 
 def _coherence(report: DeploymentReadinessReport) -> str:
@@ -173,19 +171,10 @@ def _coherence(report: DeploymentReadinessReport) -> str:
     if found is None:
         return "not computed"
     return (
-        f"SGC = {_plain(found.sgc_score)} (precision {_plain(found.precision)}, recall "
-        f"{_plain(found.recall)}) over {format_count(found.num_samples)} samples"
+        f"SGC = {format_plain(found.sgc_score)} (precision {format_plain(found.precision)}, recall "
+        f"{format_plain(found.recall)}) over {format_count(found.num_samples)} samples"
     )
 
 
-def _plain(value: float | None) -> str:
-    return "n/a" if value is None or not math.isfinite(value) else format_number(value)
-
-
-def _value(value: float | None, reason: str | None) -> str:
-    return escape(shorten(format_value(value, reason), 160))
-
-
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    rule = ["---", *["--:"] * (len(header) - 1)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+    return table(header, rows, right=range(1, len(header)))

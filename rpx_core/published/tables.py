@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from rpx_core.report import Number, Readiness
@@ -10,7 +9,7 @@ from rpx_core.reporters.formatting import (
     ARROWS,
     CHANGES,
     format_count,
-    format_number,
+    format_plain,
     format_share,
     name_aggregate,
     reveal,
@@ -32,12 +31,12 @@ def format_result(
     if not values:
         return f"{title}, no numbers"
     if not numbers:
-        plain = [[reveal(shorten(key)), _value(value)] for key, value in values.items()]
+        plain = [[reveal(shorten(key)), format_plain(value)] for key, value in values.items()]
         return f"{title}\n\n{_table(['output', 'value'], plain, right={1})}"
     rows = [
         [
             reveal(shorten(key)),
-            _value(number.value),
+            format_plain(number.value),
             number.unit,
             ARROWS[number.better],
             format_count(number.n),
@@ -56,7 +55,7 @@ def format_scores(model_name: str, readiness: Readiness) -> str:
     rows = [
         [
             score.title,
-            _value(score.value),
+            format_plain(score.value),
             score.unit,
             CHANGES[score.change] if score.change else ARROWS[score.better],
             format_share(score.coverage),
@@ -73,10 +72,6 @@ def format_warnings(warnings: Sequence[str]) -> list[str]:
     """A line for each, after an empty one."""
     lines = [f"warning: {reveal(' '.join(warning.split()))}" for warning in warnings]
     return ["", *lines] if lines else []
-
-
-def _value(value: float | None) -> str:
-    return "n/a" if value is None or not math.isfinite(value) else format_number(value)
 
 
 def _reason(value: float | None, reason: str | None) -> str:

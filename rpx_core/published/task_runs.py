@@ -19,7 +19,6 @@ from rpx_core.host import Host
 from rpx_core.layers import Layers, make_plans
 from rpx_core.lifecycle import Request
 from rpx_core.models import ModelPart, object_model
-from rpx_core.names import is_same_task
 from rpx_core.plan import Plan
 from rpx_core.published.efficiency import EfficiencyMetadata
 from rpx_core.published.evidence import MetricRow, aggregate_numbers, row_values
@@ -31,7 +30,7 @@ from rpx_core.published.results import (
     make_report,
     stability_of,
 )
-from rpx_core.published.running import Progress
+from rpx_core.published.running import Progress, check_task
 from rpx_core.published.scoring import name_outputs
 from rpx_core.published.summaries import ReportFacts
 from rpx_core.published.task_config import TaskRunConfig, name_model
@@ -91,12 +90,7 @@ def _model_part(cfg: TaskRunConfig) -> ModelPart | None:
     model = cfg.model
     if model is None:
         return None
-    does = getattr(model, "task", None)
-    if not isinstance(does, str) or not is_same_task(does, str(cfg.task)):
-        raise ModelError(
-            f"the model does {does or 'not say which task it does'}, the run is for {cfg.task}",
-            hint=f"set `task` of the model to {str(cfg.task)!r}, or run its own task",
-        )
+    check_task(model, str(cfg.task), of="the run")
     return object_model(model, name_model(model), cfg.model_version)
 
 

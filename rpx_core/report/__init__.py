@@ -9,7 +9,7 @@ from rpx_core.report.bounded import Count
 from rpx_core.report.numbers import Cell, Counts, Number, Slice
 from rpx_core.report.readiness import GridCell, Readiness, Score
 from rpx_core.report.report import FailedSample, Report, Results, WorstSample
-from rpx_core.report.row import Failure, Measured, Row, SampleRow, Stage, Tag
+from rpx_core.report.row import Failure, Measured, Row, Stage, Tag
 from rpx_core.report.run import Changed, RunRecord, Status, Writer
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "Results",
     "Row",
     "RunRecord",
-    "SampleRow",
     "Score",
     "Slice",
     "Stage",

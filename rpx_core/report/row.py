@@ -99,6 +99,3 @@ class Row(Stored):
         """Whether there is nothing to read: the row failed, or every metric of it."""
         lost = [measured.failure is not None for measured in self.metrics.values()]
         return self.failure is not None or (bool(lost) and all(lost))
-
-
-SampleRow = Row

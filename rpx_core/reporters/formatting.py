@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from rpx_core.contracts import Better, Unit
-from rpx_core.report import Number
+from rpx_core.report import Number, RunRecord
 
 ARROWS: Mapping[Better | None, str] = {"higher": "↑", "lower": "↓", None: "–"}
 DIRECTIONS: Mapping[Better | None, str] = {
@@ -71,6 +71,16 @@ def format_value(value: float | None, reason: str | None) -> str:
     if value is None:
         return f"n/a ({reason or 'undefined'})"
     return format_number(value)
+
+
+def format_plain(value: float | None) -> str:
+    """The number, or `n/a` where there is no finite one, whatever the reason."""
+    return "n/a" if value is None or not math.isfinite(value) else format_number(value)
+
+
+def name_run(run: RunRecord) -> str:
+    """A run among others: its model, and what tells apart those of one model."""
+    return f"{run.model} ({run.identity[:8]})"
 
 
 def format_interval(interval: tuple[float, float]) -> str:

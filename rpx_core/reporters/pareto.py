@@ -10,7 +10,7 @@ from types import MappingProxyType
 from rpx_core.profiling.record import Profile, Quantity
 from rpx_core.report import Number, Report
 from rpx_core.reporters.charts import Axis, Tick
-from rpx_core.reporters.formatting import format_number, format_scaled
+from rpx_core.reporters.formatting import format_number, format_scaled, name_run
 from rpx_core.reporters.headline import primary_number
 from rpx_core.reporters.labels import place_labels
 
@@ -146,20 +146,10 @@ def _draw(cost: Cost, number: Number, reports: Sequence[Report]) -> ParetoChart 
     entries, missing = _enter(cost, number, reports)
     if len(entries) < 2:
         return None
-    costs = [entry.cost for entry in entries]
-    is_log = min(costs) > 0 and max(costs) / min(costs) >= _LOG_FROM
-    across = _CostAxis.over(costs, is_log=is_log)
-    up = _widened([entry.quality for entry in entries])
-    lower_is_better = number.better == "lower"
-    best = find_front(entries, lower_is_better=lower_is_better)
-
-    def place(entry: Entry) -> tuple[float, float]:
-        height = up.position(entry.quality)
-        return across.position(entry.cost), height if lower_is_better else 100 - height
-
-    places = [place(entry) for entry in entries]
-    edge = _staircase([place(entry) for entry in best])
-    labels = place_labels(places, edge)
+    axes = _Axes.over(entries, lower_is_better=number.better == "lower")
+    best = find_front(entries, lower_is_better=axes.lower_is_better)
+    places = [axes.place(entry) for entry in entries]
+    edge = _staircase([axes.place(entry) for entry in best])
     points = tuple(
         Point(
             number=entry.number,
@@ -174,18 +164,15 @@ def _draw(cost: Cost, number: Number, reports: Sequence[Report]) -> ParetoChart 
             cost=cost.show(entry.cost),
             quality=format_number(entry.quality),
         )
-        for entry, at, label in zip(entries, places, labels, strict=True)
+        for entry, at, label in zip(entries, places, place_labels(places, edge), strict=True)
     )
     return ParetoChart(
         title=cost.name,
         unit=cost.unit,
         points=points,
-        cost_ticks=across.ticks,
-        quality_ticks=tuple(
-            Tick(tick.position if lower_is_better else round(100 - tick.position, 2), tick.label)
-            for tick in up.ticks
-        ),
-        is_log=is_log,
+        cost_ticks=axes.across.ticks,
+        quality_ticks=axes.quality_ticks,
+        is_log=axes.across.is_log,
         front=" ".join(f"{left:g},{top:g}" for left, top in edge),
         missing=tuple(missing),
     )
@@ -199,13 +186,13 @@ def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[
         profile = report.efficiency
         known = Quantity() if profile is None else cost.read(profile)
         if profile is None:
-            missing.append(f"{_name(report)} was not profiled")
+            missing.append(f"{name_run(report.run)} was not profiled")
         elif quality is None or quality.value is None:
-            missing.append(f"{_name(report)} has no {number.label}.{number.output}")
+            missing.append(f"{name_run(report.run)} has no {number.label}.{number.output}")
         elif known.value is None:
-            missing.append(f"{_name(report)}, {known.reason}")
+            missing.append(f"{name_run(report.run)}, {known.reason}")
         elif cost.of_machine and first is not None and not _same_place(first, profile):
-            missing.append(f"{_name(report)} was measured on another machine or batch size")
+            missing.append(f"{name_run(report.run)} was measured on another machine or batch size")
         else:
             entries.append(Entry(report, place, quality.value, known.value))
     return entries, missing
@@ -213,10 +200,6 @@ def _enter(cost: Cost, number: Number, reports: Sequence[Report]) -> tuple[list[
 
 def _same_place(one: Profile, two: Profile) -> bool:
     return (one.hardware.place, one.batch_size) == (two.hardware.place, two.batch_size)
-
-
-def _name(report: Report) -> str:
-    return f"{report.run.model} ({report.run.identity[:8]})"
 
 
 def _widened(values: Sequence[float]) -> Axis:
@@ -251,6 +234,35 @@ class _CostAxis:
         values = [step * 10.0**decade for decade in decades for step in steps]
         inside = [v for v in values if self.axis.low <= math.log10(v) <= self.axis.high]
         return tuple(Tick(self.position(value), _tick_label(value)) for value in inside)
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Costs from left to right, and quality with its better end on top."""
+
+    across: _CostAxis
+    up: Axis
+    lower_is_better: bool
+
+    @classmethod
+    def over(cls, entries: Sequence[Entry], *, lower_is_better: bool) -> _Axes:
+        costs = [entry.cost for entry in entries]
+        is_log = min(costs) > 0 and max(costs) / min(costs) >= _LOG_FROM
+        up = _widened([entry.quality for entry in entries])
+        return cls(_CostAxis.over(costs, is_log=is_log), up, lower_is_better)
+
+    def place(self, entry: Entry) -> tuple[float, float]:
+        """Percent from the left and from the top."""
+        height = self.up.position(entry.quality)
+        top = height if self.lower_is_better else 100 - height
+        return self.across.position(entry.cost), top
+
+    @property
+    def quality_ticks(self) -> tuple[Tick, ...]:
+        """Round qualities, by their place from the top."""
+        if self.lower_is_better:
+            return tuple(self.up.ticks)
+        return tuple(Tick(round(100 - tick.position, 2), tick.label) for tick in self.up.ticks)
 
 
 def _tick_label(value: float) -> str:

@@ -14,6 +14,7 @@ from rpx_core.errors import ConfigError
 from rpx_core.host import Host
 from rpx_core.identity import digest_of
 from rpx_core.journal import Journal
+from rpx_core.names import bare_name
 from rpx_core.offers import Offer
 from rpx_core.parts import resolve_stored
 from rpx_core.predictions import PredictionFolder
@@ -130,7 +131,7 @@ def _digest(rows: Iterable[Row]) -> str:
 
 
 def _partial(record: RunRecord, finished: int) -> Sequence[str]:
-    task = record.task.rsplit("/", 1)[-1]
+    task = bare_name(record.task)
     reasons = []
     if record.selected_samples < record.dataset_samples:
         reasons.append(

@@ -10,9 +10,8 @@ from rpx_core.predictions import PredictionFolder
 from rpx_detection.tracking.layouts.mot import MotOptions, open_mot
 from rpx_detection.tracking.metrics.clear import Clear
 from rpx_detection.tracking.metrics.options import MatchingOptions
-from rpx_detection.tracking.mot import format_mot, parse_mot, tracks_of_frame, truth_of_frame
+from rpx_detection.tracking.mot import parse_mot, tracks_of_frame, truth_of_frame
 from rpx_detection.tracking.task import ObjectTracking, ObjectTrackingOptions
-from rpx_detection.tracking.types import Tracklet
 
 MOT17 = (2, 7, 8, 12)
 TRUTH = """\
@@ -161,12 +160,9 @@ def test_a_folder_without_truth_says_what_was_expected(tmp_path):
         open_mot(MotOptions(root=tmp_path / "absent"), tmp_path)
 
 
-def test_results_read_back_as_they_were_written():
-    tracks = [
-        Tracklet("7", np.array([[0.5, 1.25, 30.75, 41.0]]), np.array([0.625])),
-        Tracklet("-1", np.array([[2.0, 2.0, 3.0, 3.0]])),
-    ]
-    rows = parse_mot(format_mot([(4, tracks), (5, [])]).encode(), "result.txt")
+def test_result_lines_are_tracks_whose_pixels_count_from_zero():
+    lines = b"4,7,1.5,2.25,30.25,39.75,0.625,-1,-1,-1\n4,-1,3,3,1,1,1,-1,-1,-1\n"
+    rows = parse_mot(lines, "result.txt")
     found = tracks_of_frame(rows, 4)
     assert [(t.track_id, t.boxes.tolist(), t.scores.tolist()) for t in found] == [
         ("7", [[0.5, 1.25, 30.75, 41.0]], [0.625]),

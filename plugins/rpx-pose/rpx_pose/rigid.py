@@ -22,12 +22,6 @@ def compose(rotations: Floats, translations: Floats) -> Floats:
     return motions
 
 
-def invert(motions: Floats) -> Floats:
-    """The inverse motions (..., 4, 4): [Rᵀ, -Rᵀ·t]."""
-    back = np.swapaxes(motions[..., :3, :3], -1, -2)
-    return compose(back, -np.einsum("...ij,...j->...i", back, motions[..., :3, 3]))
-
-
 def relate(world_from_a: Floats, world_from_b: Floats) -> Floats:
     """`a_from_b` (..., 4, 4) of two camera-to-world poses: inv(A)·B."""
     back = np.swapaxes(world_from_a[..., :3, :3], -1, -2)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from rpx_core.contracts import Output, ResultMap, Undefined
+from rpx_core.outputs import share
 from rpx_depth.pixel_errors import DepthSums, standard_set
 
 NO_ANSWER = Undefined("nothing with a true depth is answered")
@@ -25,11 +26,13 @@ def standard_outputs(places: str) -> dict[str, Output]:
         "silog": _error("standard deviation of ln p - ln g, a fraction"),
         "silog100": _error("standard deviation of ln p - ln g, in percent", "%"),
         "irmse": _error("root of the mean of (1/p - 1/g)²", "1/m"),
-        "delta1": _share(f"answered {places} within a factor 1.25"),
-        "delta2": _share(f"answered {places} within a factor 1.25²"),
-        "delta3": _share(f"answered {places} within a factor 1.25³"),
-        "delta1_of_truth": _share(f"truth {places} answered within a factor 1.25"),
-        "coverage": _share(f"truth {places} that are answered"),
+        "delta1": share(f"answered {places} within a factor 1.25", headline="sample"),
+        "delta2": share(f"answered {places} within a factor 1.25²", headline="sample"),
+        "delta3": share(f"answered {places} within a factor 1.25³", headline="sample"),
+        "delta1_of_truth": share(
+            f"truth {places} answered within a factor 1.25", headline="sample"
+        ),
+        "coverage": share(f"truth {places} that are answered", headline="sample"),
         "scale_ratio": Output(
             better=None,
             best=1.0,
@@ -53,7 +56,3 @@ def explain(values: Mapping[str, float | None], why: Undefined) -> ResultMap:
 
 def _error(summary: str, unit: str = "") -> Output:
     return Output(better="lower", unit=unit, best=0.0, summary=summary)
-
-
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, summary=summary)

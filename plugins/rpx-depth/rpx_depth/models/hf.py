@@ -13,8 +13,8 @@ from rpx_core.inference.pretrained import (
     Classes,
     PretrainedNetwork,
     PretrainedOptions,
-    images,
-    sizes,
+    copy_images,
+    list_sizes,
 )
 from rpx_core.inference.processors import check_tensor, find_part, grid_of, post_process
 from rpx_depth.models.maps import Expected
@@ -46,9 +46,9 @@ class HfDepth(PretrainedNetwork[HfDepthOptions]):
 
     def answer(self, samples: Sequence[Sample]) -> list[DepthPrediction]:
         """One map per image, of the image's size."""
-        inputs = self.pretrained.processor(images=images(samples), return_tensors="pt")
+        inputs = self.pretrained.processor(images=copy_images(samples), return_tensors="pt")
         outputs = self.pretrained.forward(**inputs)
-        shapes = sizes(samples)
+        shapes = list_sizes(samples)
         maps = read_depth(self.pretrained.processor, outputs, shapes, grid_of(inputs))
         return [DepthPrediction(one.cpu().numpy()) for one in maps]
 

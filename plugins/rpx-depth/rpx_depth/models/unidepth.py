@@ -11,7 +11,7 @@ from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.model import SETUP_FIRST, TorchModel
-from rpx_core.inference.pretrained import PretrainedOptions, check, images, location
+from rpx_core.inference.pretrained import PretrainedOptions, check_checkpoint, copy_images, locate
 from rpx_core.inference.processors import find_part
 from rpx_depth.models.maps import Expected
 from rpx_depth.resize import resize_depth
@@ -40,8 +40,8 @@ class UniDepth:
         """Load the weights with the authors' class."""
         from unidepth.models import UniDepthV2
 
-        check(self._options)
-        source, arguments = location(self._options)
+        check_checkpoint(self._options)
+        source, arguments = locate(self._options)
         network = UniDepthV2.from_pretrained(source, **arguments)
         self.module = network.to(placement.device, placement.torch_dtype).eval()
         self._placement = placement
@@ -57,7 +57,7 @@ class UniDepth:
         if self._placement is None:
             raise AdapterError("the checkpoint is not loaded", hint=SETUP_FIRST)
         # Colours stay 0 to 255: with `normalize` the network divides them itself.
-        rgb = torch.from_numpy(np.stack(images(samples))).permute(0, 3, 1, 2)
+        rgb = torch.from_numpy(np.stack(copy_images(samples))).permute(0, 3, 1, 2)
         found = self.module.infer(
             self._placement.move(rgb.float()), self._cameras(samples), normalize=True
         )

@@ -12,8 +12,8 @@ from rpx_core.contracts import Sample
 from rpx_core.inference.pretrained import (
     Classes,
     PretrainedNetwork,
-    images,
-    sizes,
+    copy_images,
+    list_sizes,
 )
 from rpx_detection.models.hf_options import HfDetectionOptions
 from rpx_detection.types import DetectionPrediction
@@ -29,9 +29,9 @@ class HfDetector(PretrainedNetwork[HfDetectionOptions]):
 
     def answer(self, samples: Sequence[Sample]) -> list[DetectionPrediction]:
         """The surest boxes of each image."""
-        inputs = self.pretrained.processor(images=images(samples), return_tensors="pt")
+        inputs = self.pretrained.processor(images=copy_images(samples), return_tensors="pt")
         outputs = self.pretrained.forward(**inputs)
-        arguments = {"threshold": self._options.threshold, "target_sizes": sizes(samples)}
+        arguments = {"threshold": self._options.threshold, "target_sizes": list_sizes(samples)}
         found = self.pretrained.post_process("post_process_object_detection", outputs, arguments)
         return [self._read(one) for one in found]
 

@@ -15,8 +15,8 @@ from rpx_core.errors import ModelError
 from rpx_core.inference.pretrained import (
     Classes,
     PretrainedNetwork,
-    images,
-    sizes,
+    copy_images,
+    list_sizes,
 )
 from rpx_detection.models.hf_detector import numbers, surest
 from rpx_detection.models.hf_options import HfDetectionOptions
@@ -70,11 +70,11 @@ class Prompted(PretrainedNetwork[HfDetectionOptions]):
         pretrained = self.pretrained
         texts = [list(prompts)] * len(samples)
         inputs = pretrained.processor(
-            text=texts, images=images(samples), return_tensors="pt", truncation=True
+            text=texts, images=copy_images(samples), return_tensors="pt", truncation=True
         )
         arguments = {
             "threshold": self._options.threshold,
-            "target_sizes": sizes(samples),
+            "target_sizes": list_sizes(samples),
             "text_labels": texts,
         }
         answers = pretrained.post_process(
@@ -86,7 +86,7 @@ class Prompted(PretrainedNetwork[HfDetectionOptions]):
         """By the words of each prompt: the post-processing would answer with parts of prompts."""
         pretrained = self.pretrained
         inputs = pretrained.processor(
-            text=[join(prompts)] * len(samples), images=images(samples), return_tensors="pt"
+            text=[join(prompts)] * len(samples), images=copy_images(samples), return_tensors="pt"
         )
         outputs = pretrained.forward(**inputs)
         stop = pretrained.processor.tokenizer.convert_tokens_to_ids(".")
@@ -95,7 +95,7 @@ class Prompted(PretrainedNetwork[HfDetectionOptions]):
         )
         found = []
         for one, boxes, (height, width) in zip(
-            scores, numbers(outputs.pred_boxes), sizes(samples), strict=True
+            scores, numbers(outputs.pred_boxes), list_sizes(samples), strict=True
         ):
             corners = _corners(boxes) * np.array([width, height, width, height])
             best = one.argmax(axis=1)

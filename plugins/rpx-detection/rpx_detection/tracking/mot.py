@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,22 +165,6 @@ def detections_of_frame(rows: MotRows, frame: int) -> Detections:
     lines = rows.of_frame(frame)
     boxes = rows.box[lines]
     return Detections(boxes, rows.confidence[lines], [None] * len(boxes))
-
-
-def format_mot(frames: Iterable[tuple[int, Sequence[Tracklet]]]) -> str:
-    """A result file of (frame number, tracks); raises ValueError for an id that is no number.
-
-    A track without score has confidence 1.
-    """
-    lines = []
-    for frame, tracks in frames:
-        for track in tracks:
-            x0, y0, x1, y1 = track.boxes[0].tolist()
-            score = 1.0 if track.scores is None else float(track.scores[0])
-            place = (x0 + _FIRST_PIXEL, y0 + _FIRST_PIXEL, x1 - x0, y1 - y0, score)
-            numbers = ",".join(map(repr, place))
-            lines.append(f"{frame},{int(track.track_id)},{numbers},-1,-1,-1\n")
-    return "".join(lines)
 
 
 def _parse_numbers(data: bytes, name: str) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
+from rpx_core.outputs import share
 from rpx_core.state import Combine, Sum
 from rpx_pose.epipolar import (
     essential_matrix,
@@ -61,7 +62,7 @@ class EpipolarPrecision:
     State: ClassVar[type] = EpipolarCounts
     outputs: Mapping[str, Output] = MappingProxyType(
         {
-            name: Output(better="higher", best=1.0, worst=0.0, summary=summary)
+            name: share(summary, headline="sample")
             for name, summary in (
                 ("epipolar_1px", "matches within 1 px of their epipolar lines"),
                 ("epipolar_3px", "matches within 3 px of their epipolar lines"),

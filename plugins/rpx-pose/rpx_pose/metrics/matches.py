@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.contracts import Output, ResultMap, Sample, Undefined, Unit
+from rpx_core.outputs import share
 from rpx_core.state import Combine, Sum
 from rpx_pose.matching import GATE_PX, TrueMatches, judge_matches
 from rpx_pose.types import KeypointCorrespondenceGroundTruth, KeypointCorrespondencePrediction
@@ -43,10 +44,6 @@ class MatchCounts:
     judged: Sum
     right: Counts
     error_px: Sum
-
-
-def _share(summary: str) -> Output:
-    return Output(better="higher", best=1.0, worst=0.0, summary=summary)
 
 
 def _count(summary: str) -> Output:
@@ -81,14 +78,18 @@ class KeypointMatches:
     outputs: Mapping[str, Output] = MappingProxyType(
         {
             **{
-                f"pck_{limit}px": _share(f"visible points matched within {limit} px")
+                f"pck_{limit}px": share(
+                    f"visible points matched within {limit} px", headline="sample"
+                )
                 for limit in THRESHOLDS_PX
             },
             **{
-                f"precision_{limit}px": _share(f"judged matches within {limit} px")
+                f"precision_{limit}px": share(
+                    f"judged matches within {limit} px", headline="sample"
+                )
                 for limit in THRESHOLDS_PX
             },
-            "matched": _share("visible points near which a match starts"),
+            "matched": share("visible points near which a match starts", headline="sample"),
             "mean_error_px": Output(
                 better="lower", unit="px", best=0.0, summary="mean error of matched points"
             ),

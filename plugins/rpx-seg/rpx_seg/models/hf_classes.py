@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rpx_core.contracts import Sample
 from rpx_core.errors import ModelError, first_few
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.pretrained import Pretrained, PretrainedNetwork, sizes
+from rpx_core.inference.pretrained import Pretrained, PretrainedNetwork, list_sizes
 from rpx_seg.models.hf_networks import HfSegmentationOptions, load_segmenter, prepare
 from rpx_seg.models.segments import read_ids
 from rpx_seg.types import SemanticPrediction, SemanticQuery
@@ -32,7 +32,7 @@ class HfClasses(PretrainedNetwork[HfSegmentationOptions]):
 
     def answer(self, samples: Sequence[Sample]) -> list[SemanticPrediction]:
         """The class of every pixel, at the image's size."""
-        processor, shapes = self.pretrained.processor, sizes(samples)
+        processor, shapes = self.pretrained.processor, list_sizes(samples)
         outputs = self.pretrained.forward(**prepare(processor, samples, "semantic"))
         found = self.pretrained.post_process(METHOD, outputs, {"target_sizes": shapes})
         who = f"{type(processor).__name__}.{METHOD}()"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rpx_core.contracts import Sample
 from rpx_core.inference.devices import Placement
-from rpx_core.inference.pretrained import Pretrained, PretrainedNetwork, sizes
+from rpx_core.inference.pretrained import Pretrained, PretrainedNetwork, list_sizes
 from rpx_seg.models.hf_networks import HfSegmentationOptions, load_segmenter, prepare
 from rpx_seg.models.segments import SegmentReader
 from rpx_seg.types import SegmentationPrediction
@@ -37,7 +37,7 @@ class HfInstances(PretrainedNetwork[HfSegmentationOptions]):
         processor = self.pretrained.processor
         reader = SegmentReader(processor, self._options.threshold, self._name)
         outputs = self.pretrained.forward(**prepare(processor, samples, reader.task))
-        return reader.read(outputs, sizes(samples))
+        return reader.read(outputs, list_sizes(samples))
 
     def _name(self, index: int) -> str:
         return self._options.rename(self.pretrained.label(index))

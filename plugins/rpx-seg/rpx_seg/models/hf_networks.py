@@ -14,7 +14,7 @@ from rpx_core.inference.pretrained import (
     Classes,
     Pretrained,
     PretrainedOptions,
-    images,
+    copy_images,
     load_pretrained,
     read_config,
 )
@@ -120,7 +120,7 @@ def _better_task(options: HfSegmentationOptions) -> str:
 
 def prepare(processor: Any, samples: Sequence[Sample], task: str) -> Mapping[str, Any]:
     """What a processor makes of the samples; one that puts the task into words is told it."""
-    given: dict[str, Any] = {"images": images(samples), "return_tensors": "pt"}
+    given: dict[str, Any] = {"images": copy_images(samples), "return_tensors": "pt"}
     words = known_arguments(type(processor).__call__, {"task_inputs": [task] * len(samples)})
     inputs: Mapping[str, Any] = processor(**given, **words)
     return inputs

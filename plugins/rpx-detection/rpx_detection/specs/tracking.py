@@ -1,4 +1,4 @@
-"""What tracking adds to the specs of rpx-detection; imports nothing heavy."""
+"""What is offered for tracking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rpx_core.specs import (
 _TRACKING = ("object_tracking",)
 _HERE = "rpx_detection.tracking"
 
-TRACKING_TASKS: tuple[TaskSpec, ...] = (
+TASKS: tuple[TaskSpec, ...] = (
     TaskSpec(
         name="object_tracking",
         summary="boxes of every object, under one id from frame to frame",
@@ -33,7 +33,7 @@ TRACKING_TASKS: tuple[TaskSpec, ...] = (
     ),
 )
 
-TRACKING_METRICS: tuple[MetricSpec, ...] = tuple(
+METRICS: tuple[MetricSpec, ...] = tuple(
     MetricSpec(
         name=f"tracking-{family}",
         summary=summary,
@@ -49,7 +49,7 @@ TRACKING_METRICS: tuple[MetricSpec, ...] = tuple(
     )
 )
 
-TRACKING_MODELS: tuple[ModelSpec, ...] = (
+MODELS: tuple[ModelSpec, ...] = (
     ModelSpec(
         name="iou-tracker",
         summary="joins detections that overlap from frame to frame",
@@ -66,7 +66,7 @@ TRACKING_MODELS: tuple[ModelSpec, ...] = (
     ),
 )
 
-TRACKING_ADAPTERS: tuple[AdapterSpec, ...] = (
+ADAPTERS: tuple[AdapterSpec, ...] = (
     AdapterSpec(
         name="numpy-tracking",
         summary="a function called frame by frame, from RGB to a list of boxes with track ids",
@@ -75,7 +75,7 @@ TRACKING_ADAPTERS: tuple[AdapterSpec, ...] = (
     ),
 )
 
-TRACKING_DATASETS: tuple[DatasetSpec, ...] = (
+DATASETS: tuple[DatasetSpec, ...] = (
     DatasetSpec(
         name="mot",
         summary="MOTChallenge: <sequence>/seqinfo.ini, gt/gt.txt, img1/, det/det.txt",
@@ -86,7 +86,7 @@ TRACKING_DATASETS: tuple[DatasetSpec, ...] = (
     ),
 )
 
-TRACKING_PROTOCOLS: tuple[ProtocolSpec, ...] = tuple(
+PROTOCOLS: tuple[ProtocolSpec, ...] = tuple(
     ProtocolSpec(
         name=name, summary=summary, target=f"{_HERE}:protocols/{name}.toml", tasks=_TRACKING
     )

@@ -28,7 +28,7 @@ _METRIC3D = (
     ("metric3d_v2_vit_large", "Metric3D V2, ViT-L", "Metric3dLarge"),
     ("metric3d_v2_vit_giant2", "Metric3D V2, ViT-g", "Metric3dGiant"),
 )
-_DEFERRED = (
+_UNAVAILABLE = (
     (
         "video_depth_anything_large",
         "Video Depth Anything, ViT-L",
@@ -46,7 +46,7 @@ _DEFERRED = (
     ),
 )
 
-LEARNED_MODELS = (
+MODELS = (
     ModelSpec(
         name="hf",
         summary="any depth estimator of transformers, from a folder or the hub",
@@ -101,7 +101,7 @@ LEARNED_MODELS = (
 )
 """Each is also offered for sparse depth, read at the points."""
 
-DEFERRED_MODELS = tuple(
+DEFERRED = tuple(
     ModelSpec(
         name=name,
         summary=summary,
@@ -109,6 +109,6 @@ DEFERRED_MODELS = tuple(
         tasks=_DENSE,
         unavailable=reason,
     )
-    for name, summary, reason in _DEFERRED
+    for name, summary, reason in _UNAVAILABLE
 )
 """Names that the benchmark knows, and why they cannot be run."""

@@ -19,7 +19,7 @@ _MATCHER = ModelSpec(
     modules=("torch", "timm"),
 )
 
-LEARNED_MODELS = (
+MODELS = (
     _MATCHER,
     replace(_MATCHER, name="timm", summary=f"{_MATCHER.summary}; the same as timm-dense"),
     replace(

@@ -1,0 +1,1 @@
+"""Specs of what rpx-depth offers, by task; nothing heavy is imported."""

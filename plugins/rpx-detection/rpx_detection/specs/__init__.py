@@ -1,0 +1,1 @@
+"""Specs of what rpx-detection offers, by task; nothing heavy is imported."""
