@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.contracts import Sample
+from rpx_core.contracts import Sample, map_arrays
 from rpx_core.errors import AdapterError, ConfigError, ModelError, first_few, kind_of
 
 Answer = TypeVar("Answer")
@@ -29,8 +29,11 @@ class FunctionModel(ABC, Generic[Answer]):
         """Nothing to load: the function is there."""
 
     def predict(self, batch: Sequence[Sample]) -> list[Answer]:
-        """The answer to each sample; raises AdapterError when the function returns others."""
-        return [self.answer(sample) for sample in batch]
+        """The answer to each sample; raises AdapterError when the function returns others.
+
+        Each is copied: functions may write their next answer into the same array.
+        """
+        return [map_arrays(self.answer(sample), np.copy) for sample in batch]
 
     @abstractmethod
     def answer(self, sample: Sample) -> Answer:
@@ -87,6 +90,11 @@ def as_array(answer: Any, expected: str) -> NDArray[Any]:
     """
     if answer is None or isinstance(answer, Mapping):
         raise _not_an_array(answer, expected)
+    if isinstance(answer, np.ma.MaskedArray):
+        raise AdapterError(
+            f"a masked array, whose mask nothing would look at; {expected} was expected",
+            hint="fill it: array.filled(np.nan) for depth, .filled(0) for labels",
+        )
     try:
         array = np.asarray(_to_host(answer))
     except (TypeError, ValueError, RuntimeError) as error:

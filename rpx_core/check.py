@@ -64,6 +64,8 @@ def check_dataset(
     if options and len(wanted) > 1:
         raise ConfigError("options are those of one task", hint="say which one with --task")
     problems: list[str] = list(manifest.warnings)
+    if not manifest.entries:
+        problems.append(f"{manifest.name} has no samples, and a run needs some")
     samples: set[str] = set()
     progress = progress or Silent()
     progress.begin(len(manifest.entries) * len(wanted), 0)

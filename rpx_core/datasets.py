@@ -22,6 +22,7 @@ from rpx_core.parts import resolve_part
 from rpx_core.progress import Watch, watch_nothing
 from rpx_core.shorthand import split_shorthand, with_argument
 from rpx_core.specs import DatasetSpec, TaskSpec
+from rpx_core.spelling import did_you_mean
 
 MANIFEST_SUFFIXES = (".json", ".jsonl", ".ndjson")
 
@@ -82,7 +83,17 @@ def wanted_by(host: Host, task: Offer[TaskSpec] | None, split: str | None) -> Wa
 def find_dataset(host: Host, data: Data) -> tuple[Offer[DatasetSpec], str | None]:
     """The registered dataset that a name means, and the text behind its colon."""
     name, text = split_shorthand(host, "dataset", data.name)
-    return host.find("dataset", name), text
+    try:
+        return host.find("dataset", name), text
+    except ConfigError as error:
+        folder = Path(name).parent
+        if os.sep not in name or Path(name).is_dir() or not folder.is_dir():
+            raise
+        near = did_you_mean(name, [str(path) for path in sorted(folder.iterdir())])
+        raise ConfigError(
+            f"{name}: there is no such file, nor a dataset of that name",
+            hint=near or f"a manifest ends with one of {', '.join(MANIFEST_SUFFIXES)}",
+        ) from error
 
 
 def index_layout(host: Host, name: str, options: dict[str, Any]) -> Manifest:

@@ -44,4 +44,6 @@ def _percentiles(manifest: Manifest, scale: object, name: str) -> str:
     if not measured.size:
         return f"{name} holds no measurement"
     low, middle, high = np.percentile(measured, (5, 50, 95))
-    return f"the first map reads {low:.3g} to {high:.3g} m, median {middle:.3g} m"
+    return (
+        f"of the first map, 90 % reads {low:.3g} to {high:.3g} m, and the median is {middle:.3g} m"
+    )

@@ -37,14 +37,15 @@ def find_implausible(numbers: Iterable[Number], metrics: Mapping[str, Metric]) -
     found = []
     for number in numbers:
         metric = metrics.get(number.label)
-        plausible = metric.outputs[number.output].plausible if metric is not None else None
-        if number.headline and plausible is not None and number.value is not None:
-            low, high = plausible
-            if not low <= number.value <= high:
-                found.append(
-                    f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
-                    "check units, scale and alignment"
-                )
+        output = metric.outputs[number.output] if metric is not None else None
+        if output is None or output.plausible is None or number.value is None:
+            continue
+        low, high = output.plausible
+        if number.headline and not low <= number.value <= high:
+            found.append(
+                f"{number.address} is {number.value:.4g}, outside {low:g} to {high:g}: "
+                f"{output.doubt}"
+            )
     return tuple(found)
 
 
@@ -52,7 +53,7 @@ def _nowhere_defined(rows: Sequence[Row], numbers: Sequence[Number]) -> list[str
     """Metrics that were asked for and have no value at all, with the most frequent reason."""
     if all(row.is_failed for row in rows if row.unit.is_of_one_sample):
         return []  # Then the failures say it.
-    valued = {number.label for number in numbers if number.value is not None}
+    valued = {number.label for number in numbers if number.value is not None or number.infinite}
     reasons: dict[str, Counter[str]] = {}
     for row in rows:
         for label, measured in row.metrics.items():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rpx_core.arrays import load_array, load_arrays
 from rpx_core.contracts import Sample
 from rpx_core.documents import read_json
-from rpx_core.errors import ManifestError, ModelError
+from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
 from rpx_core.geometry import (
     Matrix,
@@ -75,7 +75,12 @@ def expected_size(sample: Sample, key: str) -> tuple[int, int]:
     there is neither.
     """
     truth = sample.ground_truth
-    shown = sample.rgb if truth is None else getattr(truth, key)
+    shown = sample.rgb if truth is None else getattr(truth, key, None)
+    if shown is None and truth is not None:
+        raise ManifestError(
+            f"sample {sample.id}: its ground truth is {kind_of(truth)} without `{key}`",
+            hint="give it the ground truth of the task, or none",
+        )
     if shown is None:
         raise ModelError(
             f"sample {sample.id} has neither ground truth nor image, so no prediction fits it",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rpx_core.contracts import Model, Runtime, Sample, Task
+from rpx_core.contracts import Model, Runtime, Task
 from rpx_core.errors import ConfigError, ModelError, kind_of
 from rpx_core.extras import require_extra
 from rpx_core.files import expand_home
@@ -267,13 +267,6 @@ def _function_model(
     )
 
 
-def set_up(model: Model) -> None:
-    """Let a model load what it needs; one without `setup()` needs nothing."""
-    setup = getattr(model, "setup", None)
-    if callable(setup):
-        setup()
-
-
 def _wrap(value: Any, adapter: Part, runtime: Runtime) -> Any:
     if inspect.isclass(value):
         # A class stands for what it makes without arguments: a model, or something to call.
@@ -283,25 +276,3 @@ def _wrap(value: Any, adapter: Part, runtime: Runtime) -> Any:
         if hasattr(value, "predict")
         else adapter.load()(value, adapter.load_options(), runtime)
     )
-
-
-def describe(model: Model) -> dict[str, str]:
-    """What a model says of itself, as text; empty where it says nothing."""
-    speak = getattr(model, "describe", None)
-    return {str(key): str(value) for key, value in speak().items()} if callable(speak) else {}
-
-
-def has_memory(model: Model) -> bool:
-    """Whether the model carries state from frame to frame: it has `reset()`."""
-    return callable(getattr(model, "reset", None))
-
-
-def predict_checked(model: Model, batch: Sequence[Sample]) -> list[Any]:
-    """Predictions of a batch; raises ModelError when their number is not the batch's."""
-    predictions = list(model.predict(batch))
-    if len(predictions) != len(batch):
-        raise ModelError(
-            f"predict() returned {len(predictions)} predictions for {len(batch)} samples",
-            hint="return one prediction per sample, in order",
-        )
-    return predictions

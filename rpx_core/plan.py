@@ -37,7 +37,6 @@ class Plan:
     """One run, ready to start: what to do, what it is called, and how to read its numbers."""
 
     config: RunConfig
-    record: RunRecord
     job: Job
     manifest: Manifest
     sequences: Mapping[str, Sequence[Entry]]
@@ -48,6 +47,11 @@ class Plan:
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics by label, built."""
         return self.resolved.metrics
+
+    @property
+    def record(self) -> RunRecord:
+        """What `run.json` says."""
+        return self.job.record
 
     @property
     def directory(self) -> Path:
@@ -117,7 +121,6 @@ def make_plan(
     record = _record(config, resolved, selection)
     return Plan(
         config=config,
-        record=record,
         # A model may change the working directory.
         job=_job(config, resolved, manifest.files, record, output.absolute() / record.name),
         manifest=manifest,

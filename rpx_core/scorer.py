@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rpx_core.alignment import fit
-from rpx_core.contracts import Frame, Sample, Task, Unit
+from rpx_core.contracts import Frame, Sample, Task, Unit, seal
 from rpx_core.guard import Guard, guarded
 from rpx_core.measure import Evidence, LabelledMetric
 from rpx_core.records import Record
@@ -86,7 +86,8 @@ class SequenceScorer:
     def add(self, sample: Sample, prediction: Any, source: Source) -> None:
         """One validated prediction; `advance` measures it."""
         slot = self._slots[sample.id]
-        slot.frame = Frame(sample, sample.ground_truth, prediction)
+        whole = seal(sample)
+        slot.frame = Frame(whole, whole.ground_truth, seal(prediction))
         slot.source = source
         self._waiting -= 1
 
@@ -169,7 +170,7 @@ class SequenceScorer:
         A block that fails is measured one by one, so that a frame fails alone.
         """
         if len(frames) > 1 and metric.measures_blocks:
-            states = guarded("measure", lambda: metric.measure_block(frames))
+            states = guarded("measure", lambda: metric.measure_block(tuple(frames)))
             if not isinstance(states, Failure):
                 return [_bind(lambda state: state, state) for state in states]
             self._note(f"measure_block() of metric {metric.label}", states)
@@ -188,7 +189,7 @@ class SequenceScorer:
         for slot, frame, result in zip(slots, frames, fitted, strict=True):
             if result is not None:
                 slot.facts, slot.note = result.facts, result.note
-            prediction = None if result is None else result.prediction
+            prediction = None if result is None else seal(result.prediction)
             slot.frame = frame._replace(prediction=prediction)
 
     def _pair(self, slot: Slot) -> None:

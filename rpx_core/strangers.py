@@ -40,7 +40,7 @@ def warn_of_strangers(plan: Plan) -> Plan:
         f"{first_few(unknown, 3)}"
     )
     record = plan.record.model_copy(update={"warnings": (*plan.record.warnings, warning)})
-    return replace(plan, record=record)
+    return replace(plan, job=replace(plan.job, record=record))
 
 
 def _check_any_known(spoken: Mapping[str, set[str]], known: set[str], plan: Plan) -> None:

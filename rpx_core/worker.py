@@ -24,7 +24,8 @@ from rpx_core.inference.devices import choose_device, describe_module
 from rpx_core.interrupts import is_interrupt
 from rpx_core.isolation import error_text
 from rpx_core.measure import LabelledMetric
-from rpx_core.models import ModelPart, build_model, describe, has_memory, predict_checked, set_up
+from rpx_core.model_calls import describe, has_memory, predict_checked, set_up
+from rpx_core.models import ModelPart, build_model
 from rpx_core.parts import Part
 from rpx_core.predictions import file_stem
 from rpx_core.previews import WorstKeeper

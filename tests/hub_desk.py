@@ -99,7 +99,7 @@ class Desk:
 
     def cached(self) -> set[str]:
         """Names of what is visible of any commit, less what describes it."""
-        commits = self.cache / "hub" / "me__tiny" / "commits"
+        commits = self.cache / "hub" / "me%2Ftiny" / "commits"
         found = (path.relative_to(commits).parts[1:] for path in commits.glob("*/scenes/**/*"))
         return {
             "/".join(parts)
@@ -109,5 +109,5 @@ class Desk:
 
     def left_over(self) -> list[str]:
         """What lies where files come in."""
-        incoming = self.cache / "hub" / "me__tiny" / "incoming"
+        incoming = self.cache / "hub" / "me%2Ftiny" / "incoming"
         return sorted(path.name for path in incoming.iterdir()) if incoming.is_dir() else []

@@ -45,13 +45,13 @@ def test_files_are_looked_for_below_the_root_that_is_given(folder: Path) -> None
 def test_the_depth_scale_and_what_it_gives_are_told(folder: Path) -> None:
     (told,) = rpx(folder, "data", "check", "lists/set.json", "--root", "data")["depth"]
     assert "depth of 2 records: no depth_scale is declared" in told
-    assert "median 2.5 m" in told
+    assert "the median is 2.5 m" in told
     samples = json.loads((folder / "lists/set.json").read_bytes())["samples"]
     samples[1]["depth_scale"] = 0.0002
     write(folder, samples)
     told = rpx(folder, "data", "check", "lists/set.json", "--root", "data")["depth"]
     assert [line.split(":")[0] for line in told] == ["depth of 1 records"] * 2
-    assert "depth_scale 0.0002 m per unit, as declared; the first map reads 0.5" in told[1]
+    assert "depth_scale 0.0002 m per unit, as declared; of the first map, 90 % reads 0.5" in told[1]
 
 
 def test_options_of_the_task_are_set_as_for_a_run(folder: Path) -> None:
@@ -69,3 +69,15 @@ def test_the_whole_name_of_a_layout_shows_its_options(folder: Path) -> None:
     part = rpx(folder, "list", "datasets", "kit")["datasets"]
     assert "options" not in part[0]
     assert rpx(folder, "list", "datasets", "demo")["datasets"][0]["options"] == []
+
+
+def test_a_dataset_without_samples_is_a_problem(folder: Path) -> None:
+    (folder / "empty.json").write_text('{"task": "monocular_depth", "samples": []}')
+    told = rpx(folder, "data", "check", "empty.json", expect=2)
+    assert told["problems"] == ["empty has no samples, and a run needs some"]
+
+
+def test_a_misspelt_path_of_a_manifest_is_no_name_of_a_dataset(folder: Path) -> None:
+    told = rpx(folder, "data", "check", "lists/set.jso", expect=2)["error"]
+    assert told["message"] == "lists/set.jso: there is no such file, nor a dataset of that name"
+    assert told["hint"] == "did you mean lists/set.json?"

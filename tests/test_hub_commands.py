@@ -288,7 +288,7 @@ def test_the_published_runs_take_the_hub(
     result, _, _ = rpx.run_monocular_depth(config)
     assert result.num_samples == 3
     assert len([path for path in hub.fetched() if "/depth/" in path]) == 3
-    assert (tmp_path / "elsewhere/hub/me__early").is_dir()
+    assert (tmp_path / "elsewhere/hub/me%2Fearly").is_dir()
     assert not (tmp_path / "cache").exists()
     dataset = rpx.RPXDataset.from_name(f"hub:{EARLY}", task="monocular_depth", split="hard")
     assert len(dataset) == 18

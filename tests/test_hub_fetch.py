@@ -234,7 +234,7 @@ def test_bytes_left_over_from_something_else_are_found_out(desk: Desk) -> None:
     with pytest.raises(DownloadError):
         desk.fetch()
     for name in desk.left_over():
-        (desk.cache / "hub" / "me__tiny" / "incoming" / name).write_bytes(b"x" * 100)
+        (desk.cache / "hub" / "me%2Ftiny" / "incoming" / name).write_bytes(b"x" * 100)
     fetched = desk.fetch()
     assert (fetched.root / RGB0).read_bytes() == plain_files()[RGB0]
 
@@ -455,3 +455,9 @@ def test_what_is_no_repository_is_an_error_of_the_user(name: str) -> None:
 def begins_at(asked: Asked) -> int:
     """Where the answer to a request for a range begins."""
     return int(str(asked.range).removeprefix("bytes=").removesuffix("-"))
+
+
+def test_two_repositories_never_share_a_folder(tmp_path: Path) -> None:
+    names = ("a__b/c", "a/b__c", "a/b")
+    assert len({choose_origin(name).folder for name in names}) == len(names)
+    assert all("/" not in choose_origin(name).folder for name in names)

@@ -77,7 +77,7 @@ def test_a_killed_download_shows_nothing_and_is_continued(desk: Desk, layout: st
 
 def test_what_a_process_left_half_unpacked_is_swept_and_never_seen(desk: Desk) -> None:
     desk.hub.push(REPO, packed_files())
-    half = desk.cache / "hub" / "me__tiny" / "incoming" / "unpack-x" / "members"
+    half = desk.cache / "hub" / "me%2Ftiny" / "incoming" / "unpack-x" / "members"
     half.mkdir(parents=True)
     (half / "00000.webp").write_bytes(b"half")
     assert len(desk.fetch().samples) == 2
@@ -86,7 +86,7 @@ def test_what_a_process_left_half_unpacked_is_swept_and_never_seen(desk: Desk) -
 
 def test_a_folder_without_its_list_of_members_is_replaced(desk: Desk) -> None:
     commit = desk.hub.push(REPO, packed_files())
-    folder = desk.cache / "hub" / "me__tiny" / "commits" / commit / "scenes/scene001/0/rgb"
+    folder = desk.cache / "hub" / "me%2Ftiny" / "commits" / commit / "scenes/scene001/0/rgb"
     folder.mkdir(parents=True)
     (folder / "00000.webp").write_bytes(b"somebody unpacked this by hand, and was interrupted")
     fetched = desk.fetch()
@@ -105,7 +105,7 @@ def test_a_cache_that_may_only_be_read_serves_what_it_holds(desk: Desk) -> None:
 
 def part_size(desk: Desk, *, at_least: int) -> None:
     """Return when so much of a file has come; the stalled server sends no more than that."""
-    incoming = desk.cache / "hub" / "me__tiny" / "incoming"
+    incoming = desk.cache / "hub" / "me%2Ftiny" / "incoming"
     largest = 0
     while largest < at_least:
         for path in incoming.iterdir():
@@ -127,7 +127,7 @@ def test_without_a_lock_nobody_touches_the_bytes_of_another(
     frames = {"rgb/00000.webp": content, "rgb/00001.webp": b"rgb 00001"}
     plain = plain_files(1) | {"scenes/scene001/0/rgb/00000.png": content}
     desk.hub.push(REPO, plain if layout == "plain" else packed_files(frames))
-    abandoned, alive = (desk.cache / "hub/me__tiny/incoming" / f"unpack-{n}" for n in "ab")
+    abandoned, alive = (desk.cache / "hub/me%2Ftiny/incoming" / f"unpack-{n}" for n in "ab")
     for folder in (abandoned, alive):
         folder.mkdir(parents=True)
     os.utime(abandoned, (0, 0))

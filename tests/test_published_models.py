@@ -366,3 +366,10 @@ def test_a_model_that_needs_more_than_an_image_is_not_profiled_on_one() -> None:
     with pytest.raises(rpx.ConfigError, match="on an image alone") as caught:
         rpx.profile_model(model)
     assert "rpx run --profile" in str(caught.value)
+
+
+@pytest.mark.parametrize("part", ["input_adapter", "model", "output_adapter"])
+def test_a_class_in_place_of_its_object_is_refused_where_the_model_is_made(part: str) -> None:
+    parts: dict[str, Any] = {"input_adapter": Halve(), "model": len, "output_adapter": Metres()}
+    with pytest.raises(rpx.ModelError, match="is the class Halve"):
+        rpx.BenchmarkableModel(DEPTH, **{**parts, part: Halve})

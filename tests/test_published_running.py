@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import rpx_core as rpx
 from rpx_core.config import Data
+from rpx_core.contracts import withhold
 from rpx_core.datasets import open_dataset
 from rpx_core.host import Host
 
@@ -606,3 +607,109 @@ def test_samples_of_classes_in_memory_name_them_to_the_model() -> None:
     sample = rpx.Sample("hall_clean_0", np.zeros((4, 6, 3), np.uint8), truth)
     ((whole,),) = rpx.RPXDataset([sample], "semantic_segmentation")
     assert whole.query.classes == {0: "floor", 3: "cup"}
+
+
+# What a model or a metric does to arrays stays with it.
+
+
+def test_what_a_model_writes_to_a_sample_reaches_no_metric() -> None:
+    def scribble(sample: rpx.Sample) -> Any:
+        assert sample.rgb is not None
+        assert sample.intrinsics is not None
+        for array in (sample.rgb, sample.intrinsics):
+            array.flags.writeable = True
+            array[:] = 0
+        return np.full(sample.rgb.shape[:2], 2.0, np.float32)
+
+    samples = [
+        replace(sample, rgb=sample.rgb + 1, intrinsics=np.eye(3)) for sample in depth_samples()
+    ]
+    rpx.BenchmarkRunner(Model(DEPTH, scribble), rpx.RPXDataset(samples, DEPTH)).run()
+    for sample in samples:
+        assert sample.rgb.all()
+        np.testing.assert_array_equal(sample.intrinsics, np.eye(3))
+
+
+def test_a_function_may_answer_in_one_array_for_all_samples() -> None:
+    buffer, count = np.zeros((4, 6), np.float32), iter(range(1, 100))
+
+    def answer(rgb: Any) -> Any:
+        buffer[:] = next(count)
+        return buffer
+
+    model = rpx.make_numpy_depth_model(answer, name="buffer")
+    batch = [withhold(sample) for sample in depth_samples()[:3]]
+    assert [found.depth_map[0, 0] for found in model.predict(batch)] == [1, 2, 3]
+
+
+def test_a_batch_cannot_be_sorted_under_the_feet_of_the_runner() -> None:
+    class Sorts(Model):
+        def predict(self, batch: Any) -> Any:
+            batch.sort(key=lambda sample: sample.id)
+            return super().predict(batch)
+
+    data = rpx.RPXDataset(depth_samples(), DEPTH, batch_size=3)
+    with pytest.raises(AttributeError, match="'tuple' object has no attribute 'sort'"):
+        rpx.BenchmarkRunner(Sorts(DEPTH, lambda sample: None), data).run()
+
+
+@pytest.mark.parametrize("masked", ["a whole prediction", "an array in one"])
+def test_a_masked_array_is_refused_for_nothing_would_look_at_its_mask(masked: str) -> None:
+    array = np.ma.masked_all((4, 6), np.float32)
+    answer = array if masked == "a whole prediction" else rpx.DepthPrediction(array)
+    data = rpx.RPXDataset(depth_samples(), DEPTH)
+    with pytest.raises(rpx.ModelError, match="masked array") as caught:
+        rpx.BenchmarkRunner(Model(DEPTH, lambda sample: answer), data).run()
+    assert "filled(np.nan)" in str(caught.value)
+    model = rpx.make_numpy_depth_model(lambda rgb: array, name="masked")
+    with pytest.raises(rpx.AdapterError, match="masked array"):
+        rpx.BenchmarkRunner(model, data).run()
+
+
+@pytest.mark.parametrize("side", ["truth", "prediction"])
+def test_a_metric_cannot_write_what_the_next_one_reads(
+    side: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scribble(self: Any, sample: Any, truth: Any, prediction: Any) -> Any:
+        {"truth": truth, "prediction": prediction}[side].depth_map[:] = 1
+
+    runner = rpx.BenchmarkRunner(flat(), depth_set())
+    first = runner.metric_suite.scoring.scoring.metrics[0].metric
+    monkeypatch.setattr(type(first), "measure", scribble)
+    with pytest.raises(ValueError, match="read-only"):
+        runner.run()
+
+
+def test_one_prediction_where_a_list_is_expected_is_a_model_error() -> None:
+    class Alone(Model):
+        def predict(self, batch: Any) -> Any:
+            return rpx.DepthPrediction(np.ones((4, 6), np.float32))
+
+    data = rpx.RPXDataset(depth_samples(), DEPTH)
+    with pytest.raises(rpx.ModelError, match="a list of predictions was expected"):
+        rpx.BenchmarkRunner(Alone(DEPTH, lambda sample: None), data).run()
+
+
+@pytest.mark.parametrize(
+    ("rgb", "found"),
+    [
+        (np.zeros((4, 6, 3)), r"float64\[4, 6, 3\]"),
+        (np.zeros((4, 6), np.uint8), r"uint8\[4, 6\]"),
+        (np.zeros((3, 4, 6), np.uint8), r"uint8\[3, 4, 6\]"),
+        ([[0]], "a list"),
+    ],
+)
+def test_an_image_that_is_none_is_refused_when_the_dataset_is_made(rgb: Any, found: str) -> None:
+    sample = replace(depth_samples()[0], rgb=rgb)
+    with pytest.raises(rpx.ManifestError, match=rf"its `rgb` is {found}; uint8\[H, W, 3\]"):
+        rpx.RPXDataset([sample], DEPTH)
+
+
+def test_a_perfect_picture_is_not_said_to_lack_a_value() -> None:
+    task = rpx.TaskType.NOVEL_VIEW_SYNTHESIS
+    view = np.random.default_rng(0).integers(0, 256, (16, 16, 3), dtype=np.uint8)
+    truth = rpx.NovelViewSynthesisGroundTruth(view, np.eye(4))
+    model = rpx.make_numpy_nvs_model(lambda rgb, pose: view, name="same")
+    data = rpx.RPXDataset([rpx.Sample("hall", view, truth)], task)
+    result = rpx.BenchmarkRunner(model, data).run()
+    assert not [said for said in result.warnings if said.startswith("psnr ")]

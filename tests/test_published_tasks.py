@@ -123,6 +123,8 @@ def test_a_configuration_is_frozen() -> None:
         ({"model": object(), "model_version": 2}, "model_version is"),
         ({"model_name": "m", "split": "hrad"}, "no split 'hrad'"),
         ({"model_name": "m", "batch_size": 0}, "batch_size is 0"),
+        ({"model_name": "m", "max_samples": True}, "max_samples is True"),
+        ({"model_name": "m", "progress": True}, "progress is a bool; a function was expected"),
         ({"model_name": "m", "batch_size": "4"}, "batch_size is '4'"),
         ({"model_name": "m", "max_samples": 0}, "max_samples is 0"),
         ({"model_name": "m", "manifest_path": "set.yaml"}, "manifest_path is set.yaml"),

@@ -11,7 +11,7 @@ from rpx_core.conformance.compare import BATCHING, ROUNDING, Tolerance, differen
 from rpx_core.conformance.laws import Check, ConformanceError, NotCheckedError, require
 from rpx_core.contracts import BlindSample, Model, Sample, withhold
 from rpx_core.errors import TruthWithheldError
-from rpx_core.models import describe, has_memory, predict_checked
+from rpx_core.model_calls import describe, has_memory, predict_checked
 from rpx_core.names import is_same_task
 from rpx_core.offers import Offer
 from rpx_core.specs import ModelSpec, TaskSpec

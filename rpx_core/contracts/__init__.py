@@ -21,7 +21,16 @@ from rpx_core.contracts.metric import (
     Unit,
 )
 from rpx_core.contracts.model import Model, Runtime
-from rpx_core.contracts.sample import BlindSample, Difficulty, Frame, Phase, Sample, withhold
+from rpx_core.contracts.sample import (
+    BlindSample,
+    Difficulty,
+    Frame,
+    Phase,
+    Sample,
+    map_arrays,
+    seal,
+    withhold,
+)
 from rpx_core.contracts.task import Aligned, Picture, Task, TaskType
 
 __all__ = [
@@ -49,5 +58,7 @@ __all__ = [
     "TaskType",
     "Undefined",
     "Unit",
+    "map_arrays",
+    "seal",
     "withhold",
 ]

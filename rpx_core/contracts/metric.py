@@ -36,7 +36,8 @@ class Output:
 
     `headline` is the aggregate that stands for the output in tables, cells and scores.
     An infinite `best` (PSNR of equal images) is reported as null with reason `infinite`.
-    A headline outside `plausible` is a warning in the report: mostly a wrong unit or convention.
+    A headline outside `plausible` is a warning in the report, which ends with `doubt`: what to look
+    at, mostly a unit or convention.
     `attained` is False where not even the truth as prediction reaches `best`: recall of several
     objects by one box.
     """
@@ -48,6 +49,7 @@ class Output:
     headline: Aggregate = "sample"
     aggregates: tuple[Aggregate, ...] = ("sample", "pooled", "sample_median", "group")
     plausible: tuple[float, float] | None = None
+    doubt: str = "check units, scale and alignment"
     summary: str = ""
     attained: bool = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
@@ -76,30 +76,46 @@ class Frame(NamedTuple):
 
 
 def withhold(sample: Sample) -> BlindSample:
-    """The same sample without its ground truth; its arrays are read-only and its metadata a copy.
+    """The same sample without its ground truth, for models: read-only copies of all that it holds.
 
-    Metrics see the arrays again: a model that resized the intrinsics in place would move them.
+    Copies, because what looks at an array may write to it all the same (`torch.from_numpy` does not
+    ask), and metrics see the sample again.
     """
     blind = object.__new__(BlindSample)
     for name in Sample.__dataclass_fields__:
         if name != "ground_truth":
-            object.__setattr__(blind, name, _seal(getattr(sample, name)))
+            object.__setattr__(blind, name, map_arrays(getattr(sample, name), _copy_sealed))
     return blind
 
 
-def _seal(value: Any) -> Any:
-    """The value with every array in it, also inside a query, as a read-only view."""
+def seal(value: Any) -> Any:
+    """The value with read-only views of its arrays: no metric can move the numbers of another."""
+    return map_arrays(value, _view_sealed)
+
+
+def map_arrays(value: Any, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
+    """The value with every array in it changed, also inside lists, dataclasses, a query."""
     if isinstance(value, np.ndarray):
-        view = value.view()
-        view.flags.writeable = False
-        return view
+        return change(value)
     if isinstance(value, list | tuple) and type(value) in (list, tuple):
-        return type(value)(_seal(part) for part in value)
+        return type(value)(map_arrays(part, change) for part in value)
     if isinstance(value, Mapping):
         return deepcopy(dict(value))
     if is_dataclass(value) and not isinstance(value, type):
-        sealed = copy(value)
+        changed = copy(value)
         for part in fields(value):
-            object.__setattr__(sealed, part.name, _seal(getattr(value, part.name)))
-        return sealed
+            object.__setattr__(changed, part.name, map_arrays(getattr(value, part.name), change))
+        return changed
     return value
+
+
+def _copy_sealed(array: NDArray[Any]) -> NDArray[Any]:
+    own = array.copy()
+    own.flags.writeable = False
+    return own
+
+
+def _view_sealed(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view

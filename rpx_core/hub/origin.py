@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from rpx_core.errors import ConfigError
 
@@ -40,8 +41,8 @@ class Origin:
 
     @property
     def folder(self) -> str:
-        """The name of its folder in the cache."""
-        return self.repo_id.replace("/", "__")
+        """The name of its folder in the cache, which no other repository has."""
+        return quote(self.repo_id, safe="")
 
     def __str__(self) -> str:
         return f"{self.repo_id}@{self.revision}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rpx_core.contracts import Model, Sample
-from rpx_core.models import has_memory
+from rpx_core.model_calls import has_memory
 
 MAX_SAMPLES = 64
 """Samples that are held in memory at once, unless one batch is larger."""

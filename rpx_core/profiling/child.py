@@ -19,7 +19,8 @@ from rpx_core.contracts import Sample, Task, withhold
 from rpx_core.errors import ModelError
 from rpx_core.guard import guarded
 from rpx_core.inference.devices import choose_device
-from rpx_core.models import build_model, set_up
+from rpx_core.model_calls import set_up
+from rpx_core.models import build_model
 from rpx_core.profiling.batches import MAX_SAMPLES, cut_batches
 from rpx_core.profiling.memory import MemoryMeter
 from rpx_core.profiling.profiler import Method, Subject, profile

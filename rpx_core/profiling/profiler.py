@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from rpx_core.contracts import Model
-from rpx_core.models import has_memory, predict_checked
+from rpx_core.model_calls import has_memory, predict_checked
 from rpx_core.profiling.batches import Batch, Batches
 from rpx_core.profiling.hardware import describe_hardware
 from rpx_core.profiling.memory import MemoryMeter

@@ -147,8 +147,10 @@ class RPXDataset:
         return dataset
 
     def _open(self, reader: SampleReader | SampleList, batch_size: int) -> None:
-        if batch_size < 1:
-            raise ConfigError(f"batch_size is {batch_size}; at least 1 was expected")
+        if type(batch_size) is not int or batch_size < 1:
+            raise ConfigError(
+                f"batch_size is {batch_size!r}; a whole number from 1 on was expected"
+            )
         self._reader = reader
         self._batch_size = batch_size
         self._length = reader.count_samples()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -99,6 +100,13 @@ class BenchmarkableModel(BenchmarkModel):
         name: str = "benchmarkable_model",
         setup_hook: Callable[[], None] | None = None,
     ) -> None:
+        parts = {"input adapter": input_adapter, "model": model, "output adapter": output_adapter}
+        for what, part in parts.items():
+            if inspect.isclass(part):
+                raise ModelError(
+                    f"the {what} is the class {part.__name__}",
+                    hint=f"pass an object of it: {part.__name__}(...)",
+                )
         self.task = task
         self.input_adapter = input_adapter
         self.model = model

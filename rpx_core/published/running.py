@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from rpx_core.contracts import Model, Sample, withhold
 from rpx_core.errors import ConfigError, ModelError
-from rpx_core.models import has_memory, predict_checked
+from rpx_core.model_calls import has_memory, predict_checked
 from rpx_core.names import is_same_task
 from rpx_core.published.coherence import MASK_TASKS, DepthCoherence
 from rpx_core.published.datasets import RPXDataset

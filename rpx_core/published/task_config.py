@@ -62,10 +62,15 @@ class TaskRunConfig:
             )
         if self.split is None:
             object.__setattr__(self, "split", "hard" if self.manifest_path is None else "all")
+        if self.progress is not None and not callable(self.progress):
+            raise ConfigError(
+                f"progress is {kind_of(self.progress)}; a function was expected",
+                hint="one of (done, total, stage), or None for none",
+            )
         self._check_model()
         self._check_data()
         for name, value in (("batch_size", self.batch_size), ("max_samples", self.max_samples)):
-            if value is not None and (not isinstance(value, int) or value < 1):
+            if value is not None and (type(value) is not int or value < 1):
                 raise ConfigError(f"{name} is {value!r}; a whole number from 1 on was expected")
 
     def to_config(self) -> RunConfig:
@@ -133,7 +138,7 @@ class TaskRunConfig:
             )
         if not isinstance(version, str) or not 1 <= len(version) <= MAX_NAME:
             raise ConfigError(
-                f"model_version is {kind_of(version)}; a text of 1 to {MAX_NAME} characters was "
+                f"model_version is {_told(version)}; a text of 1 to {MAX_NAME} characters was "
                 "expected",
                 hint='give what tells its weights and code from others, such as "2.1"',
             )
@@ -158,6 +163,10 @@ class TaskRunConfig:
                 f"manifest_path is set, so {', '.join(given)} mean nothing",
                 hint="leave them out, or leave manifest_path out to fetch from the hub",
             )
+
+
+def _told(value: object) -> str:
+    return f"a text of {len(value)} characters" if isinstance(value, str) else kind_of(value)
 
 
 def name_model(model: Any) -> str:

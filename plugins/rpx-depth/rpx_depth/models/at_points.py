@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rpx_core.contracts import Model, Runtime, Sample
-from rpx_core.models import describe
+from rpx_core.model_calls import describe
 from rpx_depth.inputs import query_points
 from rpx_depth.models import (
     ground_plane,

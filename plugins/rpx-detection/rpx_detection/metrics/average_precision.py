@@ -148,6 +148,7 @@ _COUNTS: Mapping[str, Output] = MappingProxyType(
             headline="pooled",
             aggregates=("pooled",),
             plausible=(0.0, 0.5),
+            doubt="equal scores rank nothing; give those of the model",
             summary="detections that share their score with another of their class",
         ),
         "truncated": count(

@@ -30,13 +30,14 @@ class BoxCounts:
     unknown: Sum
 
 
-def _sign(summary: str, unit: str = "", *, plausible: tuple[float, float]) -> Output:
+def _sign(summary: str, unit: str = "", *, plausible: tuple[float, float], doubt: str) -> Output:
     return Output(
         better=None,
         unit=unit,
         headline="pooled",
         aggregates=("pooled",),
         plausible=plausible,
+        doubt=doubt,
         summary=summary,
     )
 
@@ -65,12 +66,31 @@ class DetectionChecks:
     outputs: Mapping[str, Output] = MappingProxyType(
         {
             "detections_per_image": _sign(
-                "predicted boxes per image", "1/image", plausible=(0.001, 1000.0)
+                "predicted boxes per image",
+                "1/image",
+                plausible=(0.001, 1000.0),
+                doubt="is the threshold on scores right?",
             ),
-            "degenerate": _sign("boxes without area: is it xywh?", plausible=(0.0, 0.5)),
-            "outside": _sign("boxes that leave the image: is it 0 to 1000?", plausible=(0.0, 0.01)),
-            "subpixel": _sign("boxes below a pixel: is it 0 to 1?", plausible=(0.0, 0.5)),
-            "unknown_labels": _sign("labels outside the vocabulary", plausible=(0.0, 0.5)),
+            "degenerate": _sign(
+                "boxes without area",
+                plausible=(0.0, 0.5),
+                doubt="are they xywh, or are corners swapped? xyxy was expected",
+            ),
+            "outside": _sign(
+                "boxes that leave the image",
+                plausible=(0.0, 0.01),
+                doubt="are they in 0 to 1000, or of a resized image? pixels were expected",
+            ),
+            "subpixel": _sign(
+                "boxes below a pixel",
+                plausible=(0.0, 0.5),
+                doubt="are they in 0 to 1? pixels were expected",
+            ),
+            "unknown_labels": _sign(
+                "labels outside the vocabulary",
+                plausible=(0.0, 0.5),
+                doubt="are the labels those of the data?",
+            ),
         }
     )
 

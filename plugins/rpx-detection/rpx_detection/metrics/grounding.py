@@ -69,6 +69,7 @@ class GroundingAccuracy:
                 headline="pooled",
                 aggregates=("pooled", "sample"),
                 plausible=(0.0, 0.5),
+                doubt="equal scores choose no box; give those of the model",
                 summary="answers whose best score two boxes share",
             ),
         }
