@@ -78,6 +78,7 @@ def _indexed(index: Path) -> list[Path]:
     if not isinstance(table, dict) or not all(isinstance(name, str) for name in table.values()):
         raise ModelError(f"{index}: an object `weight_map` of file names was expected", hint=_AGAIN)
     names = sorted(set(table.values()))
+    _refuse_outside(index, names)
     missing = [name for name in names if not (index.parent / name).is_file()]
     if missing:
         raise ModelError(
@@ -86,6 +87,17 @@ def _indexed(index: Path) -> list[Path]:
             hint=_AGAIN,
         )
     return [index.parent / name for name in names]
+
+
+def _refuse_outside(index: Path, names: list[str]) -> None:
+    # The digest of the folder is what identifies the weights; a file beside it is not in there.
+    outside = [name for name in names if not name.strip(".") or set(name) & set("/\\:\0")]
+    if outside:
+        raise ModelError(
+            f"{index}: `weight_map` names {outside[0]!r}; plain names of files in this folder "
+            "were expected",
+            hint="put the files of weights beside the index, and name them without their folders",
+        )
 
 
 def _check_safetensors(path: Path) -> None:
