@@ -6,6 +6,7 @@ Those say of a damaged file that something failed, not which file it is or what 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ def _indexed(index: Path) -> list[Path]:
         raise ModelError(f"{index}: an object `weight_map` of file names was expected", hint=_AGAIN)
     names = sorted(set(table.values()))
     _refuse_outside(index, names)
-    missing = [name for name in names if not (index.parent / name).is_file()]
+    missing = [name for name in names if not os.path.isfile(index.parent / name)]
     if missing:
         raise ModelError(
             f"{index.parent} lacks {len(missing)} of the {count_of(len(names), 'file')} of weights "
