@@ -187,10 +187,24 @@ DAMAGED: dict[str, tuple[Damage, str, str, str]] = {
             lambda at, name=name: (shards(at), index_of(at, name)),
             INDEX,
             f"`weight_map` names {name!r}; plain names of files in this folder were expected",
-            "beside the index",
+            "beside it",
         )
         for name in ("../outside.safetensors", "/tmp/a.safetensors", "a\\b", "sub/a", "..", "")
     },
+    "index of another name leads out of the folder": (
+        lambda at: (at / "other.safetensors.index.json").write_text(
+            '{"weight_map": {"a": "../outside.safetensors"}}'
+        ),
+        "other.safetensors.index.json",
+        "`weight_map` names '../outside.safetensors'",
+        "beside it",
+    ),
+    "config names weights in another folder": (
+        lambda at: (at / "config.json").write_text('{"transformers_weights": "sub/a.safetensors"}'),
+        "config.json",
+        "`transformers_weights` names 'sub/a.safetensors'",
+        "beside it",
+    ),
     "pipe": (
         lambda at: os.mkfifo(at / "extra.json"),
         "",
