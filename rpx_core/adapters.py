@@ -50,6 +50,22 @@ def image_size(sample: Sample) -> tuple[int, int]:
     return sample.rgb.shape[0], sample.rgb.shape[1]
 
 
+def refuse_swapped(shape: tuple[int, ...], size: tuple[int, int], who: str) -> None:
+    """Raise AdapterError where an answer is as wide as the image is high, and the reverse.
+
+    An answer of another size may be resized; scaling a transposed one would garble it unnoticed.
+    `who` begins the message: the sample and what answered.
+    """
+    height, width = size
+    if shape[:2] == (width, height) and height != width:
+        raise AdapterError(
+            f"{who} returned shape {shape} for an image of ({height}, {width}): rows and columns "
+            "are swapped",
+            hint="transpose the result: "
+            + ("answer.T" if len(shape) == 2 else "answer.transpose(1, 0, 2)"),
+        )
+
+
 def image_copy(sample: Sample) -> NDArray[np.uint8]:
     """A sample's image for a function to have; raises AdapterError when it has none.
 

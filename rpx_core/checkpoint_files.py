@@ -6,7 +6,8 @@ Those say of a damaged file that something failed, not which file it is or what 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,15 @@ def check_folder(folder: Path) -> None:
             f"{folder} holds what is no file: {odd[0]}",
             hint="pipes, devices and broken links do not belong into a checkpoint",
         )
-    read_config(folder)
+    # The digest of the folder is what identifies the weights; a file beside it is not in there.
+    named = read_config(folder).get("transformers_weights")
+    if named is not None:
+        _refuse_outside(folder / CONFIG_FILE, "transformers_weights", [named])
+    # Under whatever name: the configuration may choose one.
+    for index in sorted(folder.glob(f"*.safetensors{_INDEX}")) + sorted(
+        folder.glob(f"*.bin{_INDEX}")
+    ):
+        _refuse_outside(index, "weight_map", _listed(index))
     for path in _weights(folder):
         if path.suffix == ".safetensors":
             _check_safetensors(path)
@@ -74,11 +83,8 @@ def _weights(folder: Path) -> list[Path]:
 
 
 def _indexed(index: Path) -> list[Path]:
-    table = _read_object(index).get("weight_map")
-    if not isinstance(table, dict) or not all(isinstance(name, str) for name in table.values()):
-        raise ModelError(f"{index}: an object `weight_map` of file names was expected", hint=_AGAIN)
-    names = sorted(set(table.values()))
-    missing = [name for name in names if not (index.parent / name).is_file()]
+    names = _listed(index)
+    missing = [name for name in names if not os.path.isfile(index.parent / name)]
     if missing:
         raise ModelError(
             f"{index.parent} lacks {len(missing)} of the {count_of(len(names), 'file')} of weights "
@@ -86,6 +92,28 @@ def _indexed(index: Path) -> list[Path]:
             hint=_AGAIN,
         )
     return [index.parent / name for name in names]
+
+
+def _listed(index: Path) -> list[str]:
+    """The names of the files that hold the weights, by an index of them."""
+    table = _read_object(index).get("weight_map")
+    if not isinstance(table, dict) or not all(isinstance(name, str) for name in table.values()):
+        raise ModelError(f"{index}: an object `weight_map` of file names was expected", hint=_AGAIN)
+    return sorted(set(table.values()))
+
+
+def _refuse_outside(source: Path, key: str, names: Sequence[object]) -> None:
+    outside = [name for name in names if not _is_plain(name)]
+    if outside:
+        raise ModelError(
+            f"{source}: `{key}` names {outside[0]!r}; plain names of files in this folder were "
+            "expected",
+            hint="put the files of weights beside it, and name them without their folders",
+        )
+
+
+def _is_plain(name: object) -> bool:
+    return isinstance(name, str) and bool(name.strip(".")) and not set(name) & set("/\\:\0")
 
 
 def _check_safetensors(path: Path) -> None:

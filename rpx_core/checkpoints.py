@@ -5,6 +5,7 @@ A folder counts by what it holds, a repository by its commit; where either lies 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +15,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rpx_core.checkpoint_files import CONFIG_FILE, read_config
 from rpx_core.errors import ConfigError, DownloadError
-from rpx_core.files import expand_home
+from rpx_core.files import expand_home, quote
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
+_LONGEST = 96
+"""Characters of a name that the hub gives to a repository, with its owner's."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT_S = 10.0
 
@@ -27,13 +30,14 @@ def _locate(value: Any) -> Any:
         raise ValueError("a folder, or the name of a hub repository, was expected")
     folder = expand_home(value)
     # Path("") is where the command was typed.
-    if value and folder.is_dir():
+    # Not is_dir(): it raises for a text that no file system takes.
+    if value and os.path.isdir(folder):
         return folder.resolve()
-    if isinstance(value, str) and _REPOSITORY.fullmatch(value):
+    if isinstance(value, str) and len(value) <= _LONGEST and _REPOSITORY.fullmatch(value):
         return value
     raise ValueError(
-        f"{str(value)!r} is no folder on this machine, and no name of a hub repository such as "
-        "owner/name"
+        f"{quote(str(value))} is no folder on this machine, and no name of a hub repository "
+        "such as owner/name"
     )
 
 
@@ -124,7 +128,7 @@ def local_config(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if not isinstance(checkpoint, str | Path) or not checkpoint:
         return None
     folder = expand_home(checkpoint)
-    if folder.is_dir():
+    if os.path.isdir(folder):
         return read_config(folder)
     path = _cached_config(str(checkpoint), options.get("revision"))
     return read_config(path.parent) if path is not None and path.is_file() else None

@@ -12,6 +12,7 @@ from rpx_core.blocks import Block
 from rpx_core.config import RunConfig
 from rpx_core.contracts import Metric
 from rpx_core.errors import ConfigError, ExitCode, IncompleteRunError, JournalError, first_few
+from rpx_core.files import quote
 from rpx_core.host import Host
 from rpx_core.journal import Journal, read_rows
 from rpx_core.plan import shard
@@ -78,11 +79,26 @@ def open_run(plan: Planned, request: Request) -> list[str]:
             "--fresh would delete what the other shards of this run have done",
             hint="run it once without --shard, or remove the run directory yourself",
         )
+    _check_place(plan.directory)
     if request.fresh:
         clear_run(plan.directory)
     check_record(plan.directory, plan.record)
     names = list(plan.samples)
     return shard(names, *request.shard) if request.shard else names
+
+
+def _check_place(directory: Path) -> None:
+    """Raise JournalError for what no file system takes as a folder, before work is done for it."""
+    try:
+        directory.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, ValueError) as error:  # too long, or with NUL or half characters
+        problem = (isinstance(error, OSError) and error.strerror) or error
+        raise JournalError(
+            f"{quote(str(directory))} cannot be the folder of a run: {problem}",
+            hint="name another folder for the runs",
+        ) from error
 
 
 def open_journal(plan: Planned) -> Journal:

@@ -9,10 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from rpx_core.errors import ConfigError, PluginError
+from rpx_core.errors import ConfigError, PluginError, kind_of
 from rpx_core.offers import Kind, Offer, Offers, Plugin, Status, canonical
 from rpx_core.specs import Spec
 from rpx_core.spelling import did_you_mean
+
+LONGEST_NAME = 400
+"""Characters of a name, with what may stand behind its colon."""
 
 OFFICIAL_TASKS: Mapping[str, str] = MappingProxyType(
     {
@@ -48,6 +51,25 @@ class Request:
         return f"{self.kind} {self.name!r}"
 
 
+def check_name(kind: Kind, name: Any) -> str:
+    """A name that something could have; raises ConfigError for what is no short text."""
+    if isinstance(name, str):
+        fault = (
+            ascii(name[:80]) if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name) else ""
+        )
+        if len(name) > LONGEST_NAME:
+            fault = f"a text of {len(name)} characters"
+    else:
+        fault = kind_of(name)
+    if fault:
+        raise ConfigError(
+            f"{fault} is no name of a {kind}; a text of up to {LONGEST_NAME} characters was "
+            "expected",
+            hint=f"`rpx list {kind}s` shows what is installed",
+        )
+    return str(name)
+
+
 def choose(request: Request, offers: Offers, plugins: Sequence[Plugin]) -> Offer[Any]:
     """The one offer that a name stands for.
 
@@ -57,6 +79,7 @@ def choose(request: Request, offers: Offers, plugins: Sequence[Plugin]) -> Offer
     Raises ConfigError for a name that is unknown, ambiguous or of another task, and PluginError
     where a broken plugin of the named or preferred distribution may own it.
     """
+    check_name(request.kind, request.name)
     if "/" in request.name:
         return _choose_full(request, offers, plugins)
     named = [offer for offer in offers.values() if offer.spec.name == request.name]

@@ -21,6 +21,7 @@ from rpx_core.host import Host
 from rpx_core.isolation import Breakdown, attempt
 from rpx_core.parts import resolve_part
 from rpx_core.records import Record, natural_key, parse_record, usual_step
+from rpx_core.sample_fields import check_fields
 from rpx_core.samples import Stretch, find_task
 from rpx_core.scorer import Span
 
@@ -39,6 +40,7 @@ class SampleList:
         self.offer = find_task(host, task, wanted_by="samples")
         built: Task[Any, Any] = resolve_part(self.offer, {}, field_name="task").build()
         for sample in samples:
+            check_fields(sample)
             problem = image_problem(sample) or truth_problem(built, sample)
             if problem:
                 raise ManifestError(f"sample {sample.id}: {problem}")

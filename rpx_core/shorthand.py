@@ -7,6 +7,7 @@ from typing import Any
 
 from rpx_core.errors import ConfigError
 from rpx_core.host import Host
+from rpx_core.names import check_name
 from rpx_core.offers import Kind
 from rpx_core.specs import DatasetSpec, ModelSpec
 
@@ -15,9 +16,9 @@ def split_shorthand(host: Host, kind: Kind, name: str) -> tuple[str, str | None]
     """The registered name and the text behind its colon; the whole name and None elsewhere.
 
     What is before the first colon must be the name of a spec that takes an argument, so that
-    `module:function` stays what it is.
+    `module:function` stays what it is. Raises ConfigError for what can be no name.
     """
-    head, colon, text = name.partition(":")
+    head, colon, text = check_name(kind, name).partition(":")
     if colon and any(
         head in (offer.spec.name, offer.full_name) and offer.spec.argument is not None
         for offer in host.offers(kind).values()

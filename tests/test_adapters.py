@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rpx_core.adapters import FunctionModel, as_array
+from rpx_core.adapters import FunctionModel, as_array, refuse_swapped
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ConfigError
 
@@ -91,3 +91,18 @@ def test_a_function_is_asked_once_for_each_sample_in_order() -> None:
 def test_what_cannot_be_called_makes_no_model() -> None:
     with pytest.raises(ConfigError, match="a function was expected, not an int"):
         Lengths(3, "three")  # type: ignore[arg-type]  # the point of the test
+
+
+@pytest.mark.parametrize(("shape", "hint"), [((6, 4), "answer.T"), ((6, 4, 3), "(1, 0, 2)")])
+def test_an_answer_with_rows_and_columns_swapped_is_refused(shape, hint):
+    with pytest.raises(
+        AdapterError, match=r"s: odd returned .* rows and columns are swap"
+    ) as caught:
+        refuse_swapped(shape, (4, 6), "s: odd")
+    assert hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (8, 12), (12, 8), (6, 6)])
+def test_answers_of_another_size_are_not_taken_for_swapped(shape):
+    refuse_swapped(shape, (4, 6), "s: odd")
+    refuse_swapped((5, 5), (5, 5), "s: odd")

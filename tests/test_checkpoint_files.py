@@ -13,6 +13,7 @@ import pytest
 from rpx_core.checkpoint_files import check_folder
 from rpx_core.checkpoints import local_config
 from rpx_core.errors import ModelError
+from rpx_core.identity import path_digest
 
 WEIGHTS = "model.safetensors"
 INDEX = f"{WEIGHTS}.index.json"
@@ -48,6 +49,12 @@ def shards(folder: Path, *there: str) -> None:
     (folder / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": names}))
     for name in there:
         (folder / name).write_bytes(safetensors())
+
+
+def index_of(folder: Path, name: str) -> None:
+    """An index that takes its one tensor from this file, which is there wherever it points."""
+    (folder.parent / "outside.safetensors").write_bytes(safetensors())
+    (folder / INDEX).write_text(json.dumps({"weight_map": {"a": name}}))
 
 
 Damage = Callable[[Path], object]
@@ -175,6 +182,29 @@ DAMAGED: dict[str, tuple[Damage, str, str, str]] = {
         "an object `weight_map` of file names was expected",
         AGAIN,
     ),
+    **{
+        f"index names {name}": (
+            lambda at, name=name: (shards(at), index_of(at, name)),
+            INDEX,
+            f"`weight_map` names {name!r}; plain names of files in this folder were expected",
+            "beside it",
+        )
+        for name in ("../outside.safetensors", "/tmp/a.safetensors", "a\\b", "sub/a", "..", "")
+    },
+    "index of another name leads out of the folder": (
+        lambda at: (at / "other.safetensors.index.json").write_text(
+            '{"weight_map": {"a": "../outside.safetensors"}}'
+        ),
+        "other.safetensors.index.json",
+        "`weight_map` names '../outside.safetensors'",
+        "beside it",
+    ),
+    "config names weights in another folder": (
+        lambda at: (at / "config.json").write_text('{"transformers_weights": "sub/a.safetensors"}'),
+        "config.json",
+        "`transformers_weights` names 'sub/a.safetensors'",
+        "beside it",
+    ),
     "pipe": (
         lambda at: os.mkfifo(at / "extra.json"),
         "",
@@ -204,6 +234,18 @@ def test_sound_folders_pass(folder: Path) -> None:
     check_folder(folder)
     shards(folder, "model-1-of-2.safetensors", "model-2-of-2.safetensors")
     check_folder(folder)
+
+
+def test_weights_behind_a_link_identify_a_checkpoint_by_their_content(
+    folder: Path, tmp_path: Path
+) -> None:
+    blob = tmp_path / "blob"
+    (folder / WEIGHTS).rename(blob)
+    (folder / WEIGHTS).symlink_to(blob)
+    before = path_digest(folder)
+    blob.write_bytes(safetensors(b"\1" * 16))
+    check_folder(folder)
+    assert path_digest(folder) != before
 
 
 def test_pickled_weights_alone_are_left_to_the_loader_that_reads_tensors_only(

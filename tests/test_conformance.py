@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import pickle
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -21,11 +23,13 @@ from rpx_core.conformance.laws import (
     Excuses,
     MissingExtraError,
     NotCheckedError,
+    Outcome,
     Verdict,
     perform,
 )
+from rpx_core.conformance.messages import read_message, write_message
 from rpx_core.conformance.package import Package, open_package
-from rpx_core.conformance.suite import check_options
+from rpx_core.conformance.suite import Conformance, check_options
 from rpx_core.contracts import Frame, Output, Sample, Undefined, Unit
 from rpx_core.errors import (
     ConfigError,
@@ -38,6 +42,7 @@ from rpx_core.errors import (
 from rpx_core.offers import Offer
 from rpx_core.report import Results
 from rpx_core.reporters.result_json import render as render_json
+from rpx_core.skeletons.writer import write_skeleton
 from rpx_core.specs import ModelSpec
 from rpx_core.state import Cat, Sum
 from rpx_core.testing import (
@@ -432,12 +437,63 @@ def test_a_package_cannot_end_its_own_check(tmp_path, ending):
 
 def test_an_unforeseen_error_of_a_check_comes_home_as_it_is(monkeypatch):
     monkeypatch.setattr(child, "check_package", lambda *_: 1 // 0)
-    ours, theirs = multiprocessing.Pipe(duplex=False)
-    child.serve(theirs, Assignment("rpx-depth", Settings(), Excuses()))
-    error = ours.recv()
+    told = write_message(child.conduct(Assignment("rpx-depth", Settings(), Excuses())))
+    error = read_message(told, "rpx-depth")
     assert (type(error), error.exit_code) == (RPXError, ExitCode.INTERNAL)
     assert "checking rpx-depth failed" in error.message
     assert "ZeroDivisionError" in error.message
+
+
+def test_outcomes_come_home_as_they_were():
+    outcomes = [
+        Outcome("model a", "law", Verdict.FAILED, "why \ud800", traceback="line\nline"),
+        Outcome("model b", "law", Verdict.SKIPPED, "not asked", excused=True, follows=True),
+    ]
+    found = read_message(write_message(Conformance("rpx-a", outcomes)), "rpx-a")
+    assert isinstance(found, Conformance)
+    assert found.outcomes == [replace(outcomes[0], detail="why \\ud800"), outcomes[1]]
+    error = read_message(write_message(ConfigError("m", hint="h", details={"a": 1})), "rpx-a")
+    assert (type(error), str(error), error.details) == (ConfigError, "m\n  hint: h", {"a": 1})
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pickle.dumps(Conformance("rpx-a", [])),
+        b"{}",
+        b"[]",
+        b'{"found": null, "error": null}',
+        b'{"found": {"distribution": "rpx-a", "outcomes": [{"subject": "a"}]}, "error": null}',
+        b'{"found": {"distribution": "rpx-a", "outcomes": []}, "error": null, "more": 1}',
+        b'{"found": null, "error": {"kind": "Path", "message": "", "hint": null, "details": {}}}',
+    ],
+)
+def test_what_is_no_message_of_the_checks_is_refused_and_not_executed(sent):
+    with pytest.raises(PluginError, match=r"the check of rpx-a sent|that checked rpx-a sent"):
+        read_message(sent, "rpx-a")
+
+
+def test_an_interrupt_that_a_package_raises_is_a_failed_check(tmp_path):
+    folder = write_skeleton("model", "evil", tmp_path)
+    (folder / "rpx_evil" / "model.py").write_text("raise KeyboardInterrupt\n")
+    done = run_rpx("check", str(folder))
+    assert done.returncode == ExitCode.PLUGIN
+    assert "KeyboardInterrupt" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_the_reasons_of_a_package_do_not_steer_the_terminal(tmp_path):
+    folder = write_skeleton("model", "evil", tmp_path)
+    reason = '[skip]\nevil = "\\u001b]0;owned\\u0007"\n'
+    (folder / "rpx_evil" / "conformance.toml").write_text(reason)
+    done = run_rpx("check", str(folder))
+    assert "\\u001b]0;owned" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def run_rpx(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "rpx_core.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_options_that_accept_what_they_do_not_know_are_found(tmp_path, monkeypatch):

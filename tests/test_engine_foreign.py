@@ -61,6 +61,13 @@ def test_a_command_outlives_any_exception_of_a_model(lab: Lab, raised: str) -> N
     assert "Traceback" not in ran.stderr
 
 
+def test_an_interrupt_that_a_model_raises_is_a_failed_profile(lab: Lab) -> None:
+    bench = Bench(lab.folder, None)  # type: ignore[arg-type]  # writes a file, runs nothing
+    ran = lab.rpx("--profile", "--model", write_model(bench, "raise KeyboardInterrupt"))
+    assert "could not be profiled: KeyboardInterrupt" in ran.stdout
+    assert "Traceback" not in ran.stderr
+
+
 def test_an_interrupt_is_real_where_nobody_watches() -> None:
     code = (
         "from rpx_core.interrupts import is_interrupt, watch_interrupts\n"

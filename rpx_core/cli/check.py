@@ -89,18 +89,18 @@ def parse_reasons(skip: Iterable[str]) -> dict[str, str]:
 
 
 def _print(console: Console, found: Conformance) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
+    from rpx_core.cli.tables import plain
     from rpx_core.conformance.laws import Verdict
 
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(escape(found.distribution), style="bold")
+    table.add_column(plain(found.distribution), style="bold")
     for verdict in Verdict:
         table.add_column(verdict.value, justify="right")
     for subject, counts in found.by_subject().items():
         cells = [str(counts[verdict]) if counts[verdict] else "" for verdict in Verdict]
-        table.add_row(escape(subject), *cells)
+        table.add_row(plain(subject), *cells)
     console.print(table)
     console.print()
     for outcome in found.outcomes:
@@ -115,6 +115,8 @@ def _print(console: Console, found: Conformance) -> None:
 
 
 def _line(outcome: Outcome) -> str:
+    from rpx_core.reporters.formatting import reveal
+
     word = "FAILED" if outcome.is_fatal and outcome.verdict == "failed" else "not checked"
     accepted = " [accepted]" if outcome.excused else ""
-    return f"{word}: {outcome.subject}: {outcome.law}: {outcome.detail}{accepted}"
+    return reveal(f"{word}: {outcome.subject}: {outcome.law}: {outcome.detail}{accepted}")

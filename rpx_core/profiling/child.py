@@ -19,6 +19,7 @@ from rpx_core.contracts import Sample, Task, withhold
 from rpx_core.errors import ModelError
 from rpx_core.guard import guarded
 from rpx_core.inference.devices import choose_device
+from rpx_core.interrupts import watch_interrupts
 from rpx_core.model_calls import set_up
 from rpx_core.models import build_model
 from rpx_core.profiling.batches import MAX_SAMPLES, cut_batches
@@ -69,6 +70,7 @@ def profile_job(assignment: Assignment) -> Profile | Failure:
 
 def _serve(connection: Connection, assignment: Assignment) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    watch_interrupts()
     # Standard output belongs to the parent, which may owe its reader one JSON document.
     with suppress(OSError):
         os.dup2(_STDERR, _STDOUT)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
-from rpx_core.config import Data
+from rpx_core.config import build_config
 from rpx_core.contracts import Sample, TaskType
 from rpx_core.datasets import known_assets, open_dataset
-from rpx_core.errors import ConfigError, ManifestError
+from rpx_core.errors import ConfigError, ManifestError, kind_of
 from rpx_core.files import expand_home
 from rpx_core.host import Host
 from rpx_core.manifest import build_manifest, read_manifest
@@ -56,6 +57,11 @@ class RPXDataset:
 
         `task` chooses among those of a manifest that serves several.
         """
+        if not isinstance(path, str | PathLike):
+            raise ManifestError(
+                f"the path of a manifest is {kind_of(path)}; a text or path was expected",
+                hint="RPXDataset.from_dict(manifest) takes one that is in memory",
+            )
         host = Host.discover()
         manifest = read_manifest(expand_home(path), known=known_assets(host))
         return cls._of(SampleReader(manifest, host, task), batch_size)
@@ -103,7 +109,8 @@ class RPXDataset:
         their ids. Raises ConfigError for an unknown name, with those that are close.
         """
         host = Host.discover()
-        data = Data(name=name, split=split, limit=limit, options=dict(options or {}))
+        given = {"name": name, "split": split, "limit": limit, "options": dict(options or {})}
+        data = build_config({"data": given}, source="RPXDataset.from_name").data
         manifest = open_dataset(host, data, host.find("task", str(task)))
         return cls._of(SampleReader(manifest, host, task, data), batch_size)
 

@@ -100,7 +100,13 @@ def _document(
         document["deployment_readiness"] = report
     if extra is not None:
         document["extra"] = extra
-    return {key: _strict(value, key) for key, value in document.items()}
+    try:
+        return {key: _strict(value, key) for key, value in document.items()}
+    except RecursionError as error:
+        raise ConfigError(
+            "what is to be written holds itself, or is nested beyond what JSON readers take",
+            hint="pass a flat copy as `extra`: numbers, text, lists or mappings",
+        ) from error
 
 
 def _strict(value: Any, where: str) -> Any:

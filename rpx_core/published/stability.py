@@ -15,6 +15,8 @@ from rpx_core.stability import Poses
 Map = TypeVar("Map")
 Labels = NDArray[Any]
 
+_POSES = "poses are 4x4 camera-to-world matrices, or None where they are not known"
+
 OUTSIDE = -1
 """What turning brings in from beyond the image; no label."""
 
@@ -44,8 +46,24 @@ def in_plane_angle(poses: Poses) -> float | None:
     first, second = poses
     if first is None or second is None:
         return None
-    relative = np.linalg.inv(first) @ second
+    try:
+        relative = np.linalg.inv(_pose(first)) @ _pose(second)
+    except np.linalg.LinAlgError as error:
+        raise MetricError(
+            "a camera pose is singular: it is no motion of a camera", hint=_POSES
+        ) from error
     return float(np.arctan2(relative[1, 0], relative[0, 0]))
+
+
+def _pose(value: Any) -> Matrix:
+    pose = np.asarray(value)
+    if pose.shape != (4, 4) or pose.dtype.kind not in "iuf" or not np.isfinite(pose).all():
+        raise MetricError(
+            f"a camera pose is of shape {pose.shape} and {pose.dtype}; 4x4 finite numbers were "
+            "expected",
+            hint=_POSES,
+        )
+    return pose.astype(np.float64)
 
 
 def score_labels(masks: tuple[Labels, Labels], poses: Poses) -> float | None:

@@ -22,6 +22,7 @@ from rpx_core.published.evidence import (
 from rpx_core.published.results import BenchmarkResult
 from rpx_core.published.scoring import TaskScoring, find_scoring
 from rpx_core.report import Number
+from rpx_core.sample_fields import check_fields
 from rpx_core.sample_list import describe_sample, truth_problem
 from rpx_core.scorer import Span
 
@@ -88,6 +89,7 @@ class MetricSuite:
         """
         task = self.scoring.resolved.task
         whole = replace(sample or Sample(id="unnamed"), ground_truth=ground_truth)
+        check_fields(whole)
         problem = truth_problem(task, whole)
         if problem:
             raise MetricError(f"sample {whole.id}: {problem}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -67,6 +68,7 @@ class TaskRunConfig:
                 f"progress is {kind_of(self.progress)}; a function was expected",
                 hint="one of (done, total, stage), or None for none",
             )
+        self._check_paths()
         self._check_model()
         self._check_data()
         for name, value in (("batch_size", self.batch_size), ("max_samples", self.max_samples)):
@@ -141,6 +143,16 @@ class TaskRunConfig:
                 f"model_version is {_told(version)}; a text of 1 to {MAX_NAME} characters was "
                 "expected",
                 hint='give what tells its weights and code from others, such as "2.1"',
+            )
+
+    def _check_paths(self) -> None:
+        places = {"output_dir": self.output_dir, "manifest_path": self.manifest_path}
+        for name, value in places.items():
+            if isinstance(value, str | PathLike) or (value is None and name == "manifest_path"):
+                continue
+            raise ConfigError(
+                f"{name} is {kind_of(value)}; a text or path was expected",
+                hint="leave it out for the default",
             )
 
     def _check_data(self) -> None:

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import FunctionModel, as_array, function_name, image_copy, image_size
+from rpx_core.adapters import (
+    FunctionModel,
+    as_array,
+    function_name,
+    image_copy,
+    image_size,
+    refuse_swapped,
+)
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_depth.inputs import query_points
@@ -40,16 +47,11 @@ class NumpyDepthModel(FunctionModel[DepthPrediction]):
                 "height x width was expected",
                 hint="drop batch and channel axes, as in depth[0]",
             )
-        height, width = image_size(sample)
-        if depth.shape == (width, height) and height != width:
-            raise AdapterError(
-                f"sample {sample.id}: {self.name} returned shape {depth.shape} for an image of "
-                f"({height}, {width}): rows and columns are swapped",
-                hint="transpose the result: depth.T",
-            )
+        size = image_size(sample)
+        refuse_swapped(depth.shape, size, f"sample {sample.id}: {self.name}")
         with np.errstate(over="ignore"):
             metres = depth.astype(np.float32)
-        return DepthPrediction(resize_depth(metres, (height, width)))
+        return DepthPrediction(resize_depth(metres, size))
 
 
 class NumpySparseDepthModel(FunctionModel[SparseDepthPrediction]):

@@ -18,6 +18,7 @@ from rpx_core.frames import check_size, expected_size, image_of, load_sample
 from rpx_core.image_formats import read_image_header
 from rpx_core.images import decode_depth
 from rpx_core.records import Record
+from rpx_core.truth_maps import check_truth_metres, check_truth_size
 from rpx_depth.adjustment import Adjustment
 from rpx_depth.assets import check_magnitude, load_right_view
 from rpx_depth.boundary import relative_boundary
@@ -66,6 +67,12 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
         where = f"sample {record.id}: depth {record.path_of('depth')}"
         check_size(where, truth.shape, rgb, f"rgb {record.rgb}")
         return replace(sample, query=load_right_view(record, files, rgb))
+
+    def complete(self, sample: Sample) -> Sample:
+        """The sample as it is; ManifestError for a truth not in metres or of another size."""
+        check_truth_metres(sample, "depth_map")
+        check_truth_size(sample, "depth_map")
+        return sample
 
     def validate(self, prediction: Any, sample: Sample) -> DepthPrediction:
         """A float32 map of the truth's size that nobody else holds; accepts a bare array.

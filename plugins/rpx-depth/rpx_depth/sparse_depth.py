@@ -15,6 +15,7 @@ from rpx_core.files import Files
 from rpx_core.frames import image_of, load_sample
 from rpx_core.magnitudes import PIXELS, find_absurd
 from rpx_core.records import Record
+from rpx_core.truth_maps import check_truth_metres
 from rpx_depth.adjustment import Adjusted, Adjustment
 from rpx_depth.assets import check_magnitude, load_numbers, load_right_view
 from rpx_depth.options import DepthOptions
@@ -71,7 +72,8 @@ class SparseDepth(Task[SparseDepthGroundTruth, SparseDepthPrediction]):
         )
 
     def complete(self, sample: Sample) -> Sample:
-        """The query is the points of the ground truth."""
+        """The query is the points of the ground truth, whose depths must be metres as floats."""
+        check_truth_metres(sample, "depths")
         if sample.query is not None or sample.ground_truth is None:
             return sample
         points = as_points(np.asarray(sample.ground_truth.coordinates))

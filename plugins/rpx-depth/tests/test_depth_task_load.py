@@ -5,8 +5,13 @@ import pytest
 from PIL import Image
 
 from rpx_core.arrays import encode_npy
+from rpx_core.contracts import Sample
 from rpx_core.errors import ConfigError, ManifestError, MetricError
 from rpx_core.images import encode_png
+from rpx_depth.monocular_depth import MonocularDepth, MonocularDepthOptions
+from rpx_depth.options import DepthOptions
+from rpx_depth.sparse_depth import SparseDepth
+from rpx_depth.types import DepthGroundTruth, SparseDepthGroundTruth
 
 MILLIMETRES = np.array([[0, 500, 1500], [65535, 2000, 301]], np.uint16)
 METRES = np.array([[0, 0.5, 1.5], [65.535, 2, 0.301]], np.float32)
@@ -199,3 +204,27 @@ def test_the_background_of_a_rendering_is_refused_unless_it_is_left_out(folder):
         folder.load()
     assert "max_depth" in caught.value.hint
     assert folder.load(max_depth=80).ground_truth.depth_map[0].tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int64, np.bool_])
+def test_a_truth_in_whole_numbers_is_not_taken_for_metres(dtype):
+    whole = np.full(6, 2000).astype(dtype)
+    dense = Sample("s1", ground_truth=DepthGroundTruth(whole.reshape(2, 3)))
+    sparse = Sample("s1", ground_truth=SparseDepthGroundTruth(np.zeros((6, 2)), whole))
+    for task, sample in (
+        (MonocularDepth(MonocularDepthOptions()), dense),
+        (SparseDepth(DepthOptions()), sparse),
+    ):
+        with pytest.raises(ManifestError, match=r"sample s1: .* metres as floats") as caught:
+            task.complete(sample)
+        assert "divide by 1000" in str(caught.value.hint)
+
+
+def test_a_truth_of_another_size_than_its_image_is_refused_before_the_model_is_asked():
+    task = MonocularDepth(MonocularDepthOptions())
+    truth = DepthGroundTruth(np.ones((6, 4), np.float32))
+    image = np.zeros((4, 6, 3), np.uint8)
+    with pytest.raises(ManifestError, match=r"sample s1: `depth_map` .* \(6, 4\), .* \(4, 6\)"):
+        task.complete(Sample("s1", rgb=image, ground_truth=truth))
+    task.complete(Sample("s1", ground_truth=truth))
+    task.complete(Sample("s1", rgb=image))

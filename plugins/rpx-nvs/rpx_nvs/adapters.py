@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from rpx_core.adapters import FunctionModel, as_array, function_name
+from rpx_core.adapters import FunctionModel, as_array, function_name, refuse_swapped
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError, ModelError
 from rpx_nvs.answers import quantise
@@ -66,6 +66,7 @@ class NumpyNvsModel(FunctionModel[NovelViewSynthesisPrediction]):
         except ModelError as error:
             message = f"sample {sample.id}: what {self.name} returned {error.message}"
             raise AdapterError(message, hint=error.hint) from error
+        refuse_swapped(rgb.shape, query.target_size, f"sample {sample.id}: {self.name}")
         return NovelViewSynthesisPrediction(resize_colours(rgb, query.target_size))
 
 

@@ -148,3 +148,9 @@ def test_function_that_returns_no_image_is_an_adapter_error(answer):
     model = make_numpy_nvs_model(lambda rgb, pose: answer, name="broken")
     with pytest.raises(AdapterError, match=r"s1: (what )?broken returned"):
         predict(model, sample())
+
+
+def test_a_view_with_rows_and_columns_swapped_is_an_error_not_resized():
+    model = make_numpy_nvs_model(lambda rgb, pose: rgb.transpose(1, 0, 2), name="turned")
+    with pytest.raises(AdapterError, match=r"s1: turned .* rows and columns are swapped"):
+        predict(model, sample())

@@ -8,12 +8,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rpx_core.adapters import FunctionModel, function_name, image_copy, image_size
+from rpx_core.adapters import (
+    FunctionModel,
+    function_name,
+    image_copy,
+    image_size,
+    refuse_swapped,
+)
 from rpx_core.contracts import Runtime, Sample
 from rpx_core.errors import AdapterError
 from rpx_seg.answers import read_segments
 from rpx_seg.resize import resize_labels
-from rpx_seg.types import SegmentationPrediction, SemanticPrediction
+from rpx_seg.types import LabelMap, SegmentationPrediction, SemanticPrediction
 
 MaskFunction = Callable[[NDArray[np.uint8]], Any]
 """Takes uint8 RGB (H, W, 3), returns whole ids (H', W')."""
@@ -33,7 +39,7 @@ class NumpyMaskModel(FunctionModel[SegmentationPrediction]):
         """One mask; raises AdapterError when the function returns something else."""
         answer = self._function(image_copy(sample))
         found = _told(lambda: read_segments(answer), sample, self.name)
-        mask = resize_labels(found.mask, image_size(sample))
+        mask = _fit(found.mask, sample, self.name)
         if mask.shape == found.mask.shape:
             return SegmentationPrediction(mask, found.scores, found.labels)
         # What is too small to be left after scaling has nothing to be scored.
@@ -52,7 +58,13 @@ class NumpySemanticModel(FunctionModel[SemanticPrediction]):
         """One class map; raises AdapterError when the function returns none."""
         answer = self._function(image_copy(sample))
         mask = _told(lambda: read_segments({"mask": answer}).mask, sample, self.name)
-        return SemanticPrediction(resize_labels(mask, image_size(sample)))
+        return SemanticPrediction(_fit(mask, sample, self.name))
+
+
+def _fit(mask: LabelMap, sample: Sample, name: str) -> LabelMap:
+    size = image_size(sample)
+    refuse_swapped(mask.shape, size, f"sample {sample.id}: {name}")
+    return resize_labels(mask, size)
 
 
 def _told(read: Callable[[], Read], sample: Sample, name: str) -> Read:

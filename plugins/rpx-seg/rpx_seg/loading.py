@@ -14,6 +14,7 @@ from rpx_core.files import Files
 from rpx_core.frames import check_size
 from rpx_core.images import decode_depth
 from rpx_core.records import Record
+from rpx_core.truth_maps import check_truth_metres, check_truth_size
 from rpx_core.warp import is_measured
 from rpx_seg.mask_files import Encoding, decode_mask
 from rpx_seg.overlaps import MAX_LABELS, VOID
@@ -64,6 +65,12 @@ def check_sizes(
         if found is not None:
             where = f"sample {record.id}: {key} {record.path_of(key)}"
             check_size(where, found.shape, rgb, f"rgb {record.rgb}")
+
+
+def check_truth(sample: Sample) -> None:
+    """Raise ManifestError for a truth of another size than its image, or a depth not in metres."""
+    check_truth_metres(sample, "depth")
+    check_truth_size(sample, "mask", "depth")
 
 
 def make_void(mask: LabelMap, ids: frozenset[int]) -> LabelMap:

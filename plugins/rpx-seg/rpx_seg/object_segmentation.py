@@ -22,6 +22,7 @@ from rpx_seg.loading import (
     Resize,
     check_mask,
     check_sizes,
+    check_truth,
     load_depth,
     load_mask,
     make_void,
@@ -85,6 +86,11 @@ class ObjectSegmentation(Task[SegmentationGroundTruth, SegmentationPrediction]):
             query=self._make_query(boxes),
         )
         check_sizes(record, image_of(sample, "segmentation"), {"mask": mask, "depth": depth})
+        return sample
+
+    def complete(self, sample: Sample) -> Sample:
+        """The sample as it is; raises as `check_truth`."""
+        check_truth(sample)
         return sample
 
     def validate(self, prediction: Any, sample: Sample) -> SegmentationPrediction:

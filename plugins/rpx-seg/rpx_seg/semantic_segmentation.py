@@ -21,6 +21,7 @@ from rpx_seg.loading import (
     Resize,
     check_mask,
     check_sizes,
+    check_truth,
     load_depth,
     load_mask,
     make_void,
@@ -91,7 +92,8 @@ class SemanticSegmentation(Task[SemanticGroundTruth, SemanticPrediction]):
         return sample
 
     def complete(self, sample: Sample) -> Sample:
-        """The query is the classes that the ground truth names."""
+        """The query is the classes that the ground truth names; raises as `check_truth`."""
+        check_truth(sample)
         if sample.query is not None or sample.ground_truth is None:
             return sample
         return replace(sample, query=SemanticQuery(dict(sample.ground_truth.classes)))

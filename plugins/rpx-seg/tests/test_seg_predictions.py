@@ -336,3 +336,27 @@ def test_a_prediction_of_more_labels_than_can_be_compared_is_refused(make):
         make().validate(picture, asked)
     assert "one id for each" in caught.value.hint
     make().validate(picture % 4096, asked)
+
+
+@pytest.mark.parametrize("make", [wrap, wrap_semantic])
+def test_a_mask_with_rows_and_columns_swapped_is_an_error_not_resized(make):
+    model = make(lambda rgb: np.zeros((3, 2), int), None, None)
+    with pytest.raises(AdapterError, match=r"sample s1: .* rows and columns are swapped"):
+        model.predict([Sample("s1", rgb=RGB)])
+
+
+@pytest.mark.parametrize(
+    ("task", "kind"), [(instance(), SegmentationGroundTruth), (semantic(), SemanticGroundTruth)]
+)
+def test_a_truth_of_another_size_than_its_image_is_refused_before_the_model_is_asked(task, kind):
+    turned = Sample("s1", rgb=RGB, ground_truth=kind(MASK.T))
+    with pytest.raises(ManifestError, match=r"sample s1: `mask` .* \(3, 2\), .* \(2, 3\)"):
+        task.complete(turned)
+    deep = Sample("s1", rgb=RGB, ground_truth=kind(MASK, depth=np.ones((4, 6), np.float32)))
+    with pytest.raises(ManifestError, match=r"`depth` .* \(4, 6\), .* \(2, 3\)"):
+        task.complete(deep)
+    whole = Sample("s1", rgb=RGB, ground_truth=kind(MASK, depth=np.ones((2, 3), np.uint16)))
+    with pytest.raises(ManifestError, match=r"`depth` .* uint16; metres as floats"):
+        task.complete(whole)
+    task.complete(Sample("s1", ground_truth=kind(MASK.T)))
+    task.complete(Sample("s1", rgb=RGB))
