@@ -159,6 +159,6 @@ def _check_map(array: object, sample: Sample, expected: str) -> None:
 
 
 def _holds_integers(data: bytes, name: str) -> bool:
-    if is_array_file(data):
+    if is_array_file(data, name=name):
         return load_array(data, name=name).dtype.kind in "iu"
     return not read_image_header(data, name=name).colour.startswith("float")
