@@ -15,6 +15,9 @@ from rpx_core.errors import AdapterError, ConfigError, ModelError, first_few, ki
 
 Answer = TypeVar("Answer")
 
+FORGOTTEN = "does every path end with `return`?"
+"""What to ask where None came back."""
+
 
 class FunctionModel(ABC, Generic[Answer]):
     """A model that asks a function about one sample at a time, as adapters make them."""
@@ -79,6 +82,18 @@ def function_name(function: Callable[..., Any]) -> str:
     return name
 
 
+def array_hint(value: object, tensors: str = ".cpu().numpy()") -> str:
+    """What to do about a value that stands where a numpy array was expected.
+
+    `tensors` is what makes an array of a tensor.
+    """
+    if value is None:
+        return FORGOTTEN
+    if callable(getattr(value, "detach", None)):
+        return f"convert the tensor with {tensors}"
+    return "make it one: numpy.asarray(...)"
+
+
 def as_array(answer: Any, expected: str) -> NDArray[Any]:
     """What a model or function answered, as an array of numbers or truth values.
 
@@ -116,9 +131,7 @@ def _to_host(answer: Any) -> Any:
 
 def _not_an_array(answer: Any, expected: str) -> AdapterError:
     if answer is None:
-        return AdapterError(
-            f"None; {expected} was expected", hint="does every path end with `return`?"
-        )
+        return AdapterError(f"None; {expected} was expected", hint=FORGOTTEN)
     keys = [str(key) for key in answer]
     return AdapterError(
         f"a dict of {first_few(keys) or 'nothing'}; {expected} was expected",
