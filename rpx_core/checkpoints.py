@@ -13,28 +13,26 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rpx_core.checkpoint_files import CONFIG_FILE, read_config
+from rpx_core.checkpoint_places import describe_missing, is_repository
 from rpx_core.errors import ConfigError, DownloadError
 from rpx_core.files import expand_home
 
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT_S = 10.0
 
 
 def _locate(value: Any) -> Any:
     """A folder as its path, the name of a repository as text; raises ValueError for the rest."""
-    if not isinstance(value, str | Path):
+    if not isinstance(value, str | Path) or not value:
         raise ValueError("a folder, or the name of a hub repository, was expected")
+    # Not of "": Path("") is where the command was typed.
     folder = expand_home(value)
-    # Path("") is where the command was typed.
-    if value and folder.is_dir():
+    if folder.is_dir():
         return folder.resolve()
-    if isinstance(value, str) and _REPOSITORY.fullmatch(value):
+    if isinstance(value, str) and is_repository(value):
         return value
-    raise ValueError(
-        f"{str(value)!r} is no folder on this machine, and no name of a hub repository such as "
-        "owner/name"
-    )
+    problem, hint = describe_missing(value)
+    raise ValueError(f"{problem}; {hint}" if hint else problem)
 
 
 Checkpoint = Annotated[Path | str, BeforeValidator(_locate)]
@@ -143,7 +141,7 @@ def _cached_config(repository: str, revision: Any) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    if not _REPOSITORY.fullmatch(repository):
+    if not is_repository(repository):
         return None
     at = revision if isinstance(revision, str) else None
     found = try_to_load_from_cache(repository, CONFIG_FILE, cache_dir=HF_HUB_CACHE, revision=at)

@@ -69,7 +69,11 @@ class Tensor:
 @pytest.mark.parametrize(
     ("prediction", "what", "hint"),
     [
-        (DepthPrediction(Tensor()), "the depth_map of the prediction is a Tensor", "convert the te"),
+        (
+            DepthPrediction(Tensor()),
+            "the depth_map of the prediction is a Tensor",
+            "convert the te",
+        ),
         (Tensor(), "the prediction is a Tensor; a numpy array or", "convert the tensor with .cpu"),
         (None, "the prediction is None", "does every path end with `return`"),
         (DepthPrediction([[1.0]]), "the depth_map of the prediction is a list", "numpy.asarray"),
