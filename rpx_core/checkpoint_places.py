@@ -58,7 +58,7 @@ def describe_missing(checkpoint: str | Path) -> tuple[str, str | None]:
 
 
 def _neighbours(missing: Path, *, listed: bool) -> str | None:
-    """The folders beside one that is missing: those spelt most like it, else the first if listed."""
+    """The folders beside one that is missing: those spelt most like it, else the first."""
     try:
         names = sorted(path.name for path in missing.parent.iterdir() if path.is_dir())
     except OSError:
