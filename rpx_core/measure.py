@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from rpx_core.contracts import Frame, Metric, Output, Undefined, Unit
-from rpx_core.errors import MetricError, PluginError, kind_of
+from rpx_core.errors import MetricError, PluginError, count_of, kind_of
 from rpx_core.guard import Guard, guarded
 from rpx_core.isolation import call_plugin
 from rpx_core.parts import Part
@@ -48,8 +48,8 @@ class LabelledMetric:
         states = list(self.metric.measure_block(frames))
         if len(states) != len(frames):
             raise MetricError(
-                f"{self.owner}measure_block() returned {len(states)} states for "
-                f"{len(frames)} samples"
+                f"{self.owner}measure_block() returned {count_of(len(states), 'state')} for "
+                f"{count_of(len(frames), 'sample')}"
             )
         return states
 

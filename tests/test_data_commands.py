@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rpx_core.cli import invoke
 from rpx_core.images import encode_png
 from tests.commands import rpx
 
@@ -50,7 +51,7 @@ def test_the_depth_scale_and_what_it_gives_are_told(folder: Path) -> None:
     samples[1]["depth_scale"] = 0.0002
     write(folder, samples)
     told = rpx(folder, "data", "check", "lists/set.json", "--root", "data")["depth"]
-    assert [line.split(":")[0] for line in told] == ["depth of 1 records"] * 2
+    assert [line.split(":")[0] for line in told] == ["depth of 1 record"] * 2
     assert "depth_scale 0.0002 m per unit, as declared; the first map reads 0.5" in told[1]
 
 
@@ -69,3 +70,11 @@ def test_the_whole_name_of_a_layout_shows_its_options(folder: Path) -> None:
     part = rpx(folder, "list", "datasets", "kit")["datasets"]
     assert "options" not in part[0]
     assert rpx(folder, "list", "datasets", "demo")["datasets"][0]["options"] == []
+
+
+def test_one_of_a_thing_is_said_in_the_singular(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, json.loads((folder / "lists/set.json").read_bytes())["samples"][:1])
+    assert invoke(["data", "check", str(folder / "lists/set.json")]) == 2
+    assert capsys.readouterr().out.endswith("\n1 sample read, 1 problem\n")

@@ -14,7 +14,7 @@ from rpx_core.datasets import open_dataset
 from rpx_core.errors import ConfigError, PluginError
 from rpx_core.extras import require_extra
 from rpx_core.host import Host
-from rpx_core.identity import digest, installed_inputs, run_name
+from rpx_core.identity import bare_name, digest, installed_inputs, run_name
 from rpx_core.manifest import Manifest
 from rpx_core.measure import build_metric
 from rpx_core.offers import Offer
@@ -210,7 +210,7 @@ def _record(
     identity = digest(inputs)
     models = [source.record.model for source in sources]
     data = " + ".join(dict.fromkeys(source.record.data for source in sources))
-    slug = run_name("+".join(model.rsplit("/", 1)[-1] for model in models), "stack", data)
+    slug = run_name("+".join(map(bare_name, models)), "stack", data)
     label, use = next(iter(uses.items()))
     output, meaning = next(iter(use.metric.outputs.items()))
     samples = sum(len(frames) for frames in sequences.values())
