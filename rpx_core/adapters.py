@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
@@ -33,7 +34,17 @@ class FunctionModel(ABC, Generic[Answer]):
 
     def predict(self, batch: Sequence[Sample]) -> list[Answer]:
         """The answer to each sample; raises AdapterError when the function returns others."""
-        return [self.answer(sample) for sample in batch]
+        try:
+            return [self.answer(sample) for sample in batch]
+        except (TypeError, AttributeError) as error:
+            if not is_torch_module(self._function):
+                raise
+            raise AdapterError(
+                f"{function_name(self._function)} is a torch module, which was called with a "
+                f"numpy array: {type(error).__name__}: {error}",
+                hint="write a function around it that makes a tensor of the image and an array of "
+                "the answer; or use adapters (BenchmarkableModel) or TorchModel: docs/models.md",
+            ) from error
 
     @abstractmethod
     def answer(self, sample: Sample) -> Answer:
@@ -74,6 +85,12 @@ def check_function(function: Any) -> Any:
             hint="give a function, or an object that can be called",
         )
     return function
+
+
+def is_torch_module(value: object) -> bool:
+    """Whether a value is a network of torch; torch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
 
 
 def function_name(function: Callable[..., Any]) -> str:
