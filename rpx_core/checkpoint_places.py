@@ -67,4 +67,4 @@ def _neighbours(missing: Path, *, listed: bool) -> str | None:
     meant = did_you_mean(missing.name, shown)
     if meant or not shown or not listed:
         return meant
-    return f"in {missing.parent.absolute()} there are {first_few(shown, 5)}"
+    return f"{missing.parent.absolute()} holds {first_few(shown, 5)}"
