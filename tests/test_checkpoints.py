@@ -206,7 +206,7 @@ def test_the_home_of_a_user_who_does_not_exist_is_no_folder() -> None:
     ("checkpoint", "problem", "hint"),
     [
         ("weights/dert", "there is no folder weights/dert", "did you mean detr?; if it is a repo"),
-        ("./weights/none", "there is no folder ./weights/none, and no rep", "weights holds detr, dpt"),
+        ("./weights/none", "there is no folder ./weights/none, and no", "weights holds detr, dpt"),
         ("weihgts/a/b", "there is no folder weihgts/a/b: weihgts is not", "did you mean weights?"),
         ("weights/file", "weights/file is a file", "name the folder that holds it: weights"),
     ],
