@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
@@ -14,6 +15,9 @@ from rpx_core.contracts import Sample, map_arrays
 from rpx_core.errors import AdapterError, ConfigError, ModelError, first_few, kind_of
 
 Answer = TypeVar("Answer")
+
+FORGOTTEN = "does every path end with `return`?"
+"""What to ask where None came back."""
 
 
 class FunctionModel(ABC, Generic[Answer]):
@@ -33,7 +37,17 @@ class FunctionModel(ABC, Generic[Answer]):
 
         Each is copied: functions may write their next answer into the same array.
         """
-        return [map_arrays(self.answer(sample), np.copy) for sample in batch]
+        try:
+            return [map_arrays(self.answer(sample), np.copy) for sample in batch]
+        except (TypeError, AttributeError) as error:
+            if not is_torch_module(self._function):
+                raise
+            raise AdapterError(
+                f"{function_name(self._function)} is a torch module, which was called with a "
+                f"numpy array: {type(error).__name__}: {error}",
+                hint="write a function around it that makes a tensor of the image and an array of "
+                "the answer; or use adapters (BenchmarkableModel) or TorchModel: docs/models.md",
+            ) from error
 
     @abstractmethod
     def answer(self, sample: Sample) -> Answer:
@@ -92,10 +106,28 @@ def check_function(function: Any) -> Any:
     return function
 
 
+def is_torch_module(value: object) -> bool:
+    """Whether a value is a network of torch; torch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
 def function_name(function: Callable[..., Any]) -> str:
     """What a function is called; an object that is called, by its class."""
     name: str = getattr(function, "__name__", type(function).__name__)
     return name
+
+
+def array_hint(value: object, tensors: str = ".cpu().numpy()") -> str:
+    """What to do about a value that stands where a numpy array was expected.
+
+    `tensors` is what makes an array of a tensor.
+    """
+    if value is None:
+        return FORGOTTEN
+    if callable(getattr(value, "detach", None)):
+        return f"convert the tensor with {tensors}"
+    return "make it one: numpy.asarray(...)"
 
 
 def as_array(answer: Any, expected: str) -> NDArray[Any]:
@@ -140,9 +172,7 @@ def _to_host(answer: Any) -> Any:
 
 def _not_an_array(answer: Any, expected: str) -> AdapterError:
     if answer is None:
-        return AdapterError(
-            f"None; {expected} was expected", hint="does every path end with `return`?"
-        )
+        return AdapterError(f"None; {expected} was expected", hint=FORGOTTEN)
     keys = [str(key) for key in answer]
     return AdapterError(
         f"a dict of {first_few(keys) or 'nothing'}; {expected} was expected",

@@ -8,14 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from rpx_core.contracts import Aligned, Frame, Task
-from rpx_core.errors import PluginError, kind_of
+from rpx_core.errors import PluginError, count_of, kind_of
 
 
 def fit(task: Task[Any, Any], method: str, frames: Sequence[Frame]) -> list[Aligned[Any] | None]:
     """Aligned predictions, None where the fit is undefined; PluginError for anything else."""
     aligned = list(task.align(method, frames))
     if len(aligned) != len(frames):
-        raise PluginError(f"align() returned {len(aligned)} results for {len(frames)} frames")
+        raise PluginError(
+            f"align() returned {count_of(len(aligned), 'result')} for "
+            f"{count_of(len(frames), 'frame')}"
+        )
     return [None if result is None else _checked(result) for result in aligned]
 
 

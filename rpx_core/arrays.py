@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rpx_core.errors import ManifestError
 from rpx_core.files import quote
+from rpx_core.image_formats import is_image
 
 ARRAY_LIMIT = 512 * 2**20
 """Bytes that the arrays of one file may take in memory."""
@@ -47,9 +48,21 @@ _ARCHIVE_FAILURES = (
 )
 
 
-def is_array_file(data: bytes) -> bool:
-    """Whether the content starts as `.npy` or `.npz`."""
-    return data.startswith((NPY_MAGIC, NPZ_MAGIC))
+def is_array_file(data: bytes, *, name: str) -> bool:
+    """Whether the content is that of a `.npy` or `.npz`, and not of an image or text.
+
+    Raises ManifestError for a file that is named so and does not start so: it is damaged, and
+    whatever else it passes for, the error would speak of that.
+    """
+    if data.startswith((NPY_MAGIC, NPZ_MAGIC)):
+        return True
+    ending = next((one for one in (".npy", ".npz") if name.lower().endswith(one)), None)
+    if ending is None or is_image(data):
+        return False
+    raise ManifestError(
+        f"{name}: is {'empty' if not data else 'damaged'}: it does not start as a {ending} file",
+        hint="write it again with numpy.save, or copy it again",
+    )
 
 
 def load_array(data: bytes, *, name: str) -> NDArray[Any]:

@@ -17,6 +17,8 @@ from rpx_core.files import open_file
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
+PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
+"""Where processors say how images become the input: the second holds those of text as well."""
 
 _PICKLED = "pytorch_model.bin"
 _INDEX = ".index.json"
@@ -52,6 +54,16 @@ def check_folder(folder: Path) -> None:
             _check_safetensors(path)
         else:
             _check_pickled(path)
+
+
+def check_processor(folder: Path) -> None:
+    """Raise ModelError for a checkpoint that does not say how images become its input."""
+    if not any((folder / name).is_file() for name in PROCESSOR_FILES):
+        raise ModelError(
+            f"{folder} has no {PROCESSOR_FILES[0]}, which says how images become its input",
+            hint="copy it from where the weights are from, or write it there with the "
+            "save_pretrained() of the image processor",
+        )
 
 
 def read_config(folder: Path) -> Mapping[str, Any]:

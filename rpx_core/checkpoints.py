@@ -14,31 +14,27 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rpx_core.checkpoint_files import CONFIG_FILE, read_config
+from rpx_core.checkpoint_places import describe_missing, is_repository
 from rpx_core.errors import ConfigError, DownloadError
-from rpx_core.files import expand_home, quote
+from rpx_core.files import expand_home
 
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
-_LONGEST = 96
-"""Characters of a name that the hub gives to a repository, with its owner's."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT_S = 10.0
 
 
 def _locate(value: Any) -> Any:
     """A folder as its path, the name of a repository as text; raises ValueError for the rest."""
-    if not isinstance(value, str | Path):
+    if not isinstance(value, str | Path) or not value:
         raise ValueError("a folder, or the name of a hub repository, was expected")
+    # Not of "": Path("") is where the command was typed.
     folder = expand_home(value)
-    # Path("") is where the command was typed.
     # Not is_dir(): it raises for a text that no file system takes.
-    if value and os.path.isdir(folder):
+    if os.path.isdir(folder):
         return folder.resolve()
-    if isinstance(value, str) and len(value) <= _LONGEST and _REPOSITORY.fullmatch(value):
+    if isinstance(value, str) and is_repository(value):
         return value
-    raise ValueError(
-        f"{quote(str(value))} is no folder on this machine, and no name of a hub repository "
-        "such as owner/name"
-    )
+    problem, hint = describe_missing(value)
+    raise ValueError(f"{problem}; {hint}" if hint else problem)
 
 
 Checkpoint = Annotated[Path | str, BeforeValidator(_locate)]
@@ -147,7 +143,7 @@ def _cached_config(repository: str, revision: Any) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    if not _REPOSITORY.fullmatch(repository):
+    if not is_repository(repository):
         return None
     at = revision if isinstance(revision, str) else None
     found = try_to_load_from_cache(repository, CONFIG_FILE, cache_dir=HF_HUB_CACHE, revision=at)

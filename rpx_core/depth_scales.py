@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rpx_core.errors import ManifestError
+from rpx_core.errors import ManifestError, count_of
 from rpx_core.images import decode_depth
 from rpx_core.manifest import Manifest
 
@@ -31,7 +31,8 @@ def _describe(manifest: Manifest, scale: object, names: list[str]) -> str:
         if scale is None
         else f"depth_scale {scale} m per unit, as declared"
     )
-    return f"depth of {len(names)} records: {declared}; {_percentiles(manifest, scale, names[0])}"
+    read = _percentiles(manifest, scale, names[0])
+    return f"depth of {count_of(len(names), 'record')}: {declared}; {read}"
 
 
 def _percentiles(manifest: Manifest, scale: object, name: str) -> str:

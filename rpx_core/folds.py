@@ -15,6 +15,7 @@ from rpx_core.guard import guarded
 from rpx_core.journal import StoredRow
 from rpx_core.measure import UNTOLD, evaluate
 from rpx_core.report import Failure, Measured, Row
+from rpx_core.report.row import owner_of
 from rpx_core.state import fold
 
 S = TypeVar("S")
@@ -65,9 +66,10 @@ class States:
 
     def note(self, label: str, failure: Failure) -> None:
         """Remember that a metric failed in a fold."""
+        message = failure.message.removeprefix(owner_of(label))
         self._problems.setdefault(
             label,
-            f"metric {label} failed on folded states: {failure.error}: {failure.message}; "
+            f"metric {label} failed on folded states: {failure.error}: {message}; "
             "its pooled numbers are missing",
         )
 
@@ -157,7 +159,8 @@ class Folded:
 
     def _evaluate(self, state: Any) -> tuple[Measured, str | None, Any]:
         doubt = getattr(self.metric, "doubt", None)
-        return evaluate(self.metric, self.label, state), doubt(state) if doubt else None, state
+        measured = evaluate(self.metric, state, owner=owner_of(self.label))
+        return measured, doubt(state) if doubt else None, state
 
     @cached_property
     def _scenes(self) -> list[Folded]:

@@ -156,6 +156,6 @@ def file_digest(path: Path) -> str:
 
 def run_name(model: str, task: str, data: str) -> str:
     """A folder name that people can read, safe on every file system."""
-    parts = (model.rsplit("/", 1)[-1], bare_name(task), data.rsplit("/", 1)[-1])
+    parts = map(bare_name, (model, task, data))
     slugs = (re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-.")[:40] or "x" for part in parts)
     return "_".join(slugs).lower()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rpx_core.errors import ManifestError
@@ -66,15 +67,8 @@ def read_image_header(data: bytes, *, name: str) -> EncodedImage:
     Raises `ManifestError` naming `name` for other formats, several frames, missing bytes, and
     images of more than `MAX_PIXELS`.
     """
-    if data.startswith(PNG_MAGIC):
-        walk = _walk_png
-    elif data.startswith(b"\xff\xd8\xff"):
-        walk = _walk_jpeg
-    elif data.startswith(b"RIFF") and data[8:12] == b"WEBP":
-        walk = _walk_webp
-    elif is_tiff(data):
-        walk = _walk_tiff
-    else:
+    walk = _walker(data)
+    if walk is None:
         raise ManifestError(f"{name}: is not an image; expected PNG, JPEG, WEBP or TIFF content")
     try:
         image = walk(data)
@@ -91,9 +85,25 @@ def read_image_header(data: bytes, *, name: str) -> EncodedImage:
     return image
 
 
+def is_image(data: bytes) -> bool:
+    """Whether the content starts as one of the formats that are read."""
+    return _walker(data) is not None
+
+
 def is_tiff(data: bytes) -> bool:
     """Whether the content starts as a classic TIFF file."""
     return data.startswith((b"II*\0", b"MM\0*"))
+
+
+def _walker(data: bytes) -> Callable[[bytes], EncodedImage] | None:
+    """What reads the header of content that starts so; None for other formats."""
+    if data.startswith(PNG_MAGIC):
+        return _walk_png
+    if data.startswith(b"\xff\xd8\xff"):
+        return _walk_jpeg
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return _walk_webp
+    return _walk_tiff if is_tiff(data) else None
 
 
 def _damaged(name: str, problem: str) -> ManifestError:

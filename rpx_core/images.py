@@ -109,7 +109,7 @@ def decode_depth(data: bytes, *, name: str, scale: float | None = None) -> NDArr
     """
     if scale is not None:
         _check_scale(scale, name)
-    if is_array_file(data):
+    if is_array_file(data, name=name):
         stored = load_array(data, name=name)
         if stored.ndim != 2 or stored.size == 0 or stored.dtype.kind not in "iuf":
             raise _unexpected_array(name, stored, _DEPTH_EXPECTED)
@@ -130,7 +130,7 @@ def decode_depth(data: bytes, *, name: str, scale: float | None = None) -> NDArr
 
 def decode_labels(data: bytes, *, name: str) -> NDArray[np.int32]:
     """A label map (H, W): stored integers, of a palette image its indices, never its colours."""
-    if is_array_file(data):
+    if is_array_file(data, name=name):
         stored = load_array(data, name=name)
         if stored.ndim != 2 or stored.size == 0 or stored.dtype.kind not in "iub":
             raise _unexpected_array(name, stored, _LABELS_EXPECTED)

@@ -43,6 +43,13 @@ def make_plans(
     check_requires(config.requires)
     protocol = _protocol(host, config)
     config = build_config(layers.merged(protocol), source=layers.source)
+    tasks = tasks_meant(config, host)
+    # Before any file is read: each task reads others.
+    if model is not None and model.kind == "files" and len(tasks) > 1:
+        raise ConfigError(
+            f"the data serves {', '.join(tasks)}",
+            hint="say with --task which one the predictions are for",
+        )
     return [
         warn_of_strangers(
             make_plan(
@@ -53,7 +60,7 @@ def make_plans(
                 model=model,
             )
         )
-        for task in tasks_meant(config, host)
+        for task in tasks
     ]
 
 

@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any
 
 from rpx_core.contracts import Frame, Metric, Output, Undefined, Unit
-from rpx_core.errors import MetricError, PluginError, kind_of
+from rpx_core.errors import MetricError, PluginError, count_of, kind_of
 from rpx_core.guard import Guard, guarded
 from rpx_core.isolation import call_plugin
 from rpx_core.parts import Part
 from rpx_core.report import Failure, Measured
+from rpx_core.report.row import owner_of
 from rpx_core.state import encode_state
 
 UNTOLD = "undefined for this evidence"
@@ -37,13 +38,18 @@ class LabelledMetric:
         """Whether the metric can measure several samples at once."""
         return callable(getattr(self.metric, "measure_block", None))
 
+    @property
+    def owner(self) -> str:
+        """How an error about the metric begins."""
+        return owner_of(self.label)
+
     def measure_block(self, frames: Sequence[Frame]) -> list[Any]:
         """What the metric says of each of these samples, measured at once."""
         states = list(self.metric.measure_block(frames))
         if len(states) != len(frames):
             raise MetricError(
-                f"metric {self.label}: measure_block() returned {len(states)} states for "
-                f"{len(frames)} samples"
+                f"{self.owner}measure_block() returned {count_of(len(states), 'state')} for "
+                f"{count_of(len(frames), 'sample')}"
             )
         return states
 
@@ -112,11 +118,11 @@ class Evidence:
             return
         if not isinstance(state, metric.metric.State):
             raise MetricError(
-                f"metric {metric.label}: measure() returned {kind_of(state)}; "
+                f"{metric.owner}measure() returned {kind_of(state)}; "
                 f"{metric.metric.State.__qualname__} or None was expected"
             )
         self.states[metric.label] = encode_state(state)
-        self.measured[metric.label] = evaluate(metric.metric, metric.label, state)
+        self.measured[metric.label] = evaluate(metric.metric, state, owner=metric.owner)
 
     def undefined(self, metric: LabelledMetric, reason: str) -> None:
         """Record that the metric has no value here, and why."""
@@ -124,20 +130,20 @@ class Evidence:
         self.measured[metric.label] = Measured(values=values, reason=reason)
 
 
-def evaluate(metric: Metric, label: str, state: Any) -> Measured:
+def evaluate(metric: Metric, state: Any, *, owner: str = "") -> Measured:
     """Numbers of a state, checked: every output is there, and finite, undefined or infinitely good.
 
-    Raises MetricError for NaN, which no metric may produce from valid data.
+    Raises MetricError for NaN, which no metric may produce from valid data; its message begins
+    with the `owner`, such as "metric error: ", where the metric is not named beside it.
     """
     result = metric.result(state)
     if not isinstance(result, Mapping):
         raise MetricError(
-            f"metric {label}: result() gave {type(result).__name__}; a mapping of its outputs was "
-            "expected"
+            f"{owner}result() gave {type(result).__name__}; a mapping of its outputs was expected"
         )
     if set(result) != set(metric.outputs):
         raise MetricError(
-            f"metric {label}: result() gave {', '.join(sorted(result))}; "
+            f"{owner}result() gave {', '.join(sorted(result))}; "
             f"its outputs are {', '.join(sorted(metric.outputs))}"
         )
     values: dict[str, float | None] = {}
@@ -151,7 +157,7 @@ def evaluate(metric: Metric, label: str, state: Any) -> Measured:
         number = None if value is None else float(value)
         if number is not None and not math.isfinite(number):
             if not _is_infinitely_good(number, output):
-                raise MetricError(f"metric {label}: {name} is {number}", hint=_NOT_FINITE)
+                raise MetricError(f"{owner}{name} is {number}", hint=_NOT_FINITE)
             infinite.append(name)
             number = None
         values[name] = number

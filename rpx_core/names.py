@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,8 +154,8 @@ def is_same_task(task: str, listed: str) -> bool:
 
 
 def bare_name(full_name: str) -> str:
-    """A name without the distribution that may stand before it."""
-    return full_name.rpartition("/")[2]
+    """A name without its distribution or owner; a slash between spaces is part of a title."""
+    return re.split("(?<! )/(?! )", full_name)[-1]
 
 
 def _refuse_broken(request: Request, distribution: str, plugins: Sequence[Plugin]) -> None:

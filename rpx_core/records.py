@@ -9,6 +9,7 @@ from statistics import median
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from rpx_core.contracts import Difficulty, Phase
 from rpx_core.errors import ManifestError
@@ -75,8 +76,10 @@ class Record(BaseModel):
     @classmethod
     def _phase_by_number(cls, value: object) -> object:
         if isinstance(value, int) and not isinstance(value, bool):
-            return _PHASES.get(value, value)
-        return value
+            value = _PHASES.get(value, value)
+        if value is None or value in tuple(Phase):
+            return value
+        raise PydanticCustomError("phase", "{problem}", {"problem": _about_phase(value)})
 
     def has(self, key: str) -> bool:
         """Whether the record carries this asset, `rgb`, `intrinsics` or `pose`."""
@@ -143,6 +146,13 @@ def usual_step(frames: Sequence[int]) -> float:
 
 
 _CORE_KEYS = frozenset(Record.model_fields) - {"assets"}
+
+
+def _about_phase(value: object) -> str:
+    """What to say of a phase that is none, with all that is accepted."""
+    named = ", ".join(f"{phase.value!r} (or {number})" for number, phase in _PHASES.items())
+    meant = did_you_mean(value, _PHASES.values()) if isinstance(value, str) else None
+    return f"{value!r:.80} is no phase: {named} was expected" + (f"; {meant}" if meant else "")
 
 
 def _default_sequence(core: Mapping[str, Any], identifier: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from rpx_core.aggregate import Aggregator
 from rpx_core.contracts import Metric, Output, Unit
 from rpx_core.doubts import find_doubts, smaller_batches
-from rpx_core.errors import ConfigError
+from rpx_core.errors import ConfigError, count_of
 from rpx_core.files import quote
 from rpx_core.host import Host
 from rpx_core.journal import Journal, StoredRow
@@ -181,7 +181,8 @@ def _status(
     partial = [*record.partial, *(notes if done < record.sequences else ())]
     if record.selected_samples < record.dataset_samples:
         partial.append(
-            f"a limit selects {record.selected_samples} of {record.dataset_samples} samples"
+            f"a limit selects {record.selected_samples} of "
+            f"{count_of(record.dataset_samples, 'sample')}"
         )
     if done != record.sequences:
         partial.append(f"{done} of {record.sequences} sequences are finished")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from rpx_core.checkpoint_places import refuse_missing
 from rpx_core.checkpoints import architectures
 from rpx_core.config import Data, Named, RunConfig
 from rpx_core.datasets import find_dataset, is_manifest_path, open_dataset
@@ -53,6 +55,8 @@ def _only_for_model(
 ) -> str:
     """The one task that a registered model and the data have in common."""
     known = tasks_of_model(host, model)
+    if None in known.values():
+        refuse_missing(_checkpoint_options(host, model))
     does = {task for tasks in could_do(host, known).values() for task in tasks}
     common = [full for full in fitting if any(is_same_task(full, name) for name in does)]
     if not common:
@@ -66,9 +70,14 @@ def _only_for_model(
 
 def _made_for(host: Host, model: Named) -> str:
     """What a checkpoint says that it is made for."""
-    _, text = split_shorthand(host, "model", model.name)
-    named = architectures({"checkpoint": text, **model.options})
+    named = architectures(_checkpoint_options(host, model))
     return f": its config.json names {first_few(named, 3)}" if named else ""
+
+
+def _checkpoint_options(host: Host, model: Named) -> dict[str, Any]:
+    """The options of a model, as those of a checkpoint would be named."""
+    _, text = split_shorthand(host, "model", model.name)
+    return {"checkpoint": text, **model.options}
 
 
 def only_task(

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from rpx_core.arrays import encode_npy, encode_npz, load_array, load_arrays
+from rpx_core.arrays import encode_npy, encode_npz, is_array_file, load_array, load_arrays
 from rpx_core.errors import ManifestError
 
 numbers = (
@@ -134,6 +134,17 @@ def test_declared_size_is_compared_before_memory_is_taken() -> None:
     tracemalloc.stop()
     assert "80000000000 bytes, but holds 16" in message
     assert peak < 10**6
+
+
+@pytest.mark.parametrize(("data", "what"), [(b"", "empty"), (b"\0" * 128, "damaged")])
+def test_a_file_that_is_named_as_an_array_and_is_none_is_damaged(data: bytes, what: str) -> None:
+    with pytest.raises(ManifestError, match=rf"a\.npy: is {what}: .* \.npy file"):
+        is_array_file(data, name="a.npy")
+
+
+def test_an_image_counts_by_its_content_whatever_it_is_named() -> None:
+    assert not is_array_file(b"\x89PNG\r\n\x1a\n", name="a.npy")
+    assert not is_array_file(b"1 0 0", name="pose.txt")
 
 
 def test_truncated_and_padded_files_are_refused() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from rpx_core.checkpoint_places import refuse_missing
 from rpx_core.checkpoints import CheckpointOptions, architectures, local_config, resolve_commit
 from rpx_core.errors import ConfigError, DownloadError, ModelError
 from rpx_core.offers import Offer
@@ -111,9 +112,9 @@ def test_a_relative_folder_is_the_same_as_an_absolute_one(
     assert relative.load_options() == CheckpointOptions(checkpoint=tmp_path / "net")
 
 
-@pytest.mark.parametrize("text", ["/no/such/folder", "../net", "a/b/c", "", "net name"])
+@pytest.mark.parametrize("text", ["/no/such/folder", "../net", "a/b/c", "net name"])
 def test_what_is_neither_folder_nor_repository_is_an_error(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no folder on this machine, and no name of a hub"):
+    with pytest.raises(ConfigError, match=r"there is no folder .*no repository of the hub"):
         resolve(checkpoint=text)
 
 
@@ -196,6 +197,36 @@ def test_wrong_options_name_the_field_and_the_owner() -> None:
 
 
 def test_the_home_of_a_user_who_does_not_exist_is_no_folder() -> None:
-    with pytest.raises(ConfigError, match="no folder on this machine"):
+    with pytest.raises(ConfigError, match="there is no folder ~nobody"):
         resolve_part(OFFER, {"checkpoint": "~nobody-of-this-name/net"}, field_name="model.options")
     assert local_config({"checkpoint": "~nobody-of-this-name/net"}) is None
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "problem", "hint"),
+    [
+        ("weights/dert", "there is no folder weights/dert", "did you mean detr?; if it is a repo"),
+        ("./weights/none", "there is no folder ./weights/none, and no", "weights holds detr, dpt"),
+        ("weihgts/a/b", "there is no folder weihgts/a/b: weihgts is not", "did you mean weights?"),
+        ("weights/file", "weights/file is a file", "name the folder that holds it: weights"),
+    ],
+)
+def test_a_folder_that_is_not_there_is_no_repository_that_could_do_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, problem: str, hint: str
+) -> None:
+    for name in ("detr", "dpt"):
+        (tmp_path / "weights" / name).mkdir(parents=True)
+    (tmp_path / "weights" / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        refuse_missing({"checkpoint": checkpoint})
+    assert caught.value.message.startswith(problem)
+    assert hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("checkpoint", ["someone/depth-net", "depth-net", None, ""])
+def test_what_may_be_a_repository_is_not_taken_for_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refuse_missing({"checkpoint": checkpoint})

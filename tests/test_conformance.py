@@ -367,10 +367,16 @@ def test_outcomes_of_checks():
         (Verdict.SKIPPED, False),
         (Verdict.FAILED, True),
     ]
-    assert found[1].detail == "broken failed: ValueError: boom"
+    assert found[1].detail == "ValueError: boom", "its law is said before it"
     assert found[5].detail == "needs weights"
     (strict,) = perform(checks[4:5], Excuses())
     assert strict.is_fatal
+
+
+def test_a_problem_does_not_say_again_whose_it_is():
+    error = PluginError("metric mine: its version is not a text")
+    (found,) = perform([Check("metric mine", "it can be built", raising(error))], Excuses())
+    assert found.detail == "its version is not a text"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rpx_core.cli import invoke
 from rpx_core.images import encode_png
 from tests.commands import rpx
 
@@ -50,7 +51,7 @@ def test_the_depth_scale_and_what_it_gives_are_told(folder: Path) -> None:
     samples[1]["depth_scale"] = 0.0002
     write(folder, samples)
     told = rpx(folder, "data", "check", "lists/set.json", "--root", "data")["depth"]
-    assert [line.split(":")[0] for line in told] == ["depth of 1 records"] * 2
+    assert [line.split(":")[0] for line in told] == ["depth of 1 record"] * 2
     assert "depth_scale 0.0002 m per unit, as declared; of the first map, 90 % reads 0.5" in told[1]
 
 
@@ -81,3 +82,11 @@ def test_a_misspelt_path_of_a_manifest_is_no_name_of_a_dataset(folder: Path) -> 
     told = rpx(folder, "data", "check", "lists/set.jso", expect=2)["error"]
     assert told["message"] == "lists/set.jso: there is no such file, nor a dataset of that name"
     assert told["hint"] == "did you mean lists/set.json?"
+
+
+def test_one_of_a_thing_is_said_in_the_singular(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, json.loads((folder / "lists/set.json").read_bytes())["samples"][:1])
+    assert invoke(["data", "check", str(folder / "lists/set.json")]) == 2
+    assert capsys.readouterr().out.endswith("\n1 sample read, 1 problem\n")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from rpx_core.cli import invoke
+from tests.commands import rpx
 from tests.toys.bench import Bench
 from tests.toys.lab import Lab, toy_samples
 
@@ -286,6 +287,15 @@ def test_predictions_of_another_program_may_lie_in_folders(here: Here) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert here.number("error.abs@sample")["value"] == 0.5
     assert here.report()["warnings"] == []
+
+
+def test_predictions_are_not_read_before_their_task_is_known(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "readme.txt").write_text("hi")  # what tasks of trajectories take for one
+    told = rpx(tmp_path, "score", "--predictions", str(folder), expect=2)["error"]
+    assert told["message"].startswith("the data serves ")
+    assert told["hint"] == "say with --task which one the predictions are for"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"NaN", b"\xff\xfe", b'"text"'])

@@ -130,6 +130,8 @@ def test_a_metric_that_breaks_its_contract_fails_its_samples(bench: Bench, metri
     assert outcome.exit_code == 3
     assert stages(outcome.report) == {("measure", error)}
     assert {told for _, told in failures(outcome.report).values()} == {message}
+    for failed in outcome.report.failures:
+        assert failed.failure.text.count("metric error: ") == 1, "a message names its metric once"
     addresses = [number.address for number in outcome.report.numbers]
     assert "error.rms@pooled" in addresses
     assert "other.weighted@pooled" in addresses

@@ -155,3 +155,12 @@ def test_plugins_can_be_looked_up_by_name(listed):
     found = listed("plugins", "rpx-depth")
     assert {plugin["distribution"] for plugin in found["plugins"]} == {"rpx-depth"}
     assert list(found["offers"]) == ["rpx-depth"]
+
+
+def test_without_a_terminal_an_entry_is_one_line(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert invoke(["list", "models", "--json"]) == 0
+    names = [entry["name"] for entry in json.loads(capsys.readouterr().out)["models"]]
+    assert invoke(["list", "models"]) == 0
+    _, *lines = capsys.readouterr().out.rstrip().splitlines()
+    assert [line.split()[0] for line in lines] == names

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import pytest
 
+import rpx_core as rpx
 from rpx_core.cli.names import complete
 from rpx_core.config import RunConfig
 from rpx_core.errors import ConfigError
@@ -234,3 +235,11 @@ def test_a_plugin_that_fails_to_decide_is_named(tmp_path: Path) -> None:
         host = choosy(site, "raise RuntimeError('no idea')")
         with pytest.raises(PluginError, match=r"toy_choice:does of rpx-choosy/net.*no idea"):
             tasks_of_model(host, Named(name="net:a"))
+
+
+def test_a_folder_that_is_not_there_is_told_before_any_task(tmp_path: Path, host: Host) -> None:
+    missing = tmp_path / "none"
+    with pytest.raises(ConfigError, match=f"there is no folder {missing}"):
+        tasks_of(host, f"hf:{missing}")
+    with pytest.raises(ConfigError, match=f"there is no folder {missing}"):
+        rpx.resolve(f"hf:{missing}", device="cpu")

@@ -168,6 +168,8 @@ def test_two_runs_stand_beside_each_other_and_a_third_is_told_apart(lab: Lab) ->
     assert ran.returncode == ExitCode.OK
     assert ran.stdout.count("not beside each other: ") == 1
     assert "differ in data" in ran.stdout
+    assert ran.stdout.count(" (other data than the first)\n") == 1, "tables say why they are apart"
+    assert "Latency (ms)" in ran.stdout
     pages = [(path / "report" / "report.html").read_text() for path in directories]
     charts = [page.count('<figure class="panel pareto">') for page in pages]
     limited = [

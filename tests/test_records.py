@@ -115,6 +115,18 @@ def test_defaults_give_way_to_what_the_record_says() -> None:
     assert (record.pose_convention, record.scene) == ("opencv", "d")
 
 
+@pytest.mark.parametrize(
+    ("phase", "ending"),
+    [("cluter", "did you mean clutter?"), (3, ""), (True, ""), (1.0, ""), ([1], "")],
+)
+def test_a_phase_that_is_none_is_told_all_that_are(phase: Any, ending: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        parsed({"id": "x", "phase": phase})
+    expected = "'clutter' (or 0), 'interaction' (or 1), 'clean' (or 2) was expected"
+    assert f"phase: {phase!r} is no phase: {expected}" in caught.value.message
+    assert caught.value.message.endswith(ending)
+
+
 def test_a_record_is_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         parsed({"id": "x"}).id = "y"  # type: ignore[misc]  # this is what must fail

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rpx_core.errors import ConfigError, JournalError
-from rpx_core.identity import digest
+from rpx_core.identity import digest, run_name
 from rpx_core.journal import Journal
 from rpx_core.previews import find_pictures
 from rpx_core.report import Results
@@ -252,3 +252,15 @@ def test_inputs_that_were_edited_are_refused(directory: Path) -> None:
     edit(directory / "run.json", lambda d: d["inputs"].update(seed=7))
     with pytest.raises(ConfigError, match=r"run\.json was edited"):
         read_record(directory)
+
+
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [
+        ("v1 / big", "v1-big"),
+        ("rpx-depth/ground-plane", "ground-plane"),
+        ("rpx-depth/hf:owner/net", "net"),
+    ],
+)
+def test_the_folder_of_a_run_has_all_of_a_title_and_no_owner(model: str, named: str) -> None:
+    assert run_name(model, "rpx-depth/monocular_depth", "demo") == f"{named}_monocular-depth_demo"

@@ -54,6 +54,13 @@ def test_every_file_is_tidy(tmp_path, kind, task):
             assert ast.get_docstring(ast.parse(text)), name
 
 
+def test_only_a_metric_says_that_it_replaces_the_tasks_own(tmp_path):
+    for kind in ("metric", "model"):
+        readme = write_skeleton(kind, f"my-{kind}", tmp_path) / "README.md"
+        says = "replace the task's own" in readme.read_text(encoding="utf-8")
+        assert says == (kind == "metric")
+
+
 def test_a_package_has_all_that_a_package_needs(tmp_path):
     folder = write_skeleton("model", "my-model", tmp_path)
     assert folder == tmp_path / "rpx-my-model"

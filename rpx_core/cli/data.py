@@ -106,7 +106,8 @@ def download(*, state: State, task: str, split: str | None, **flags: Any) -> int
 def _describe(written: Written) -> str:
     count, total = len(written.fetched.samples), written.fetched.of_samples
     commit = written.fetched.commit[:12]
-    return f"{count} of {total} samples of {written.origin.repo_id} at {commit}\n{written.path}"
+    of = f"{count} of {count_of(total, 'sample')} of {written.origin.repo_id}"
+    return f"{of} at {commit}\n{written.path}"
 
 
 def _print_problems(problems: Sequence[str]) -> None:
@@ -156,7 +157,8 @@ def index(
         print_json({"manifest": str(path), "samples": len(found.entries)})
     else:
         state.console().print(
-            f"wrote {path}: {len(found.entries)} samples in {len(found.sequences())} sequences",
+            f"wrote {path}: {count_of(len(found.entries), 'sample')} in "
+            f"{count_of(len(found.sequences()), 'sequence')}",
             markup=False,
             soft_wrap=True,
         )
@@ -206,5 +208,6 @@ def check(
         _print_problems(checked.problems)
         for line in checked.depth:
             click.echo(line)
-        click.echo(f"{checked.samples} samples read, {len(checked.problems)} problems")
+        read, wrong = count_of(checked.samples, "sample"), len(checked.problems)
+        click.echo(f"{read} read, {count_of(wrong, 'problem')}")
     return ExitCode.USAGE if checked.problems else ExitCode.OK

@@ -49,7 +49,8 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
 
     Copy the `journal/` folders of shards together first: merging is copying files.
     """
-    from rpx_core.cli.tables import plain, tabulate_runs
+    from rpx_core.cli.tables import plain, tabulate_runs, title_runs
+    from rpx_core.comparable import find_differences
     from rpx_core.lifecycle import DEFAULT_REPORTERS
     from rpx_core.results import collect, stored_metrics
     from rpx_core.run import load_reporter, write_reports
@@ -71,6 +72,8 @@ def report(*, state: State, runs: tuple[Path, ...], max_failed: int, **flags: An
         others = [report for report in group if report is not one.report]
         written += write_reports(directory / "report", replace(one, others=others), renderers)
     for group in groups:
+        apart_in = find_differences(groups[0][0].run, group[0].run)
+        console.print(f"[italic]{title_runs(group, apart=apart_in)}[/]", soft_wrap=True)
         console.print(tabulate_runs(group))
     for path in written:
         console.print(plain(show_path(path)), soft_wrap=True)

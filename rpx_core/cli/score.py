@@ -16,7 +16,6 @@ from rpx_core.cli.settings import (
     parse_shard,
     report_options,
 )
-from rpx_core.errors import ConfigError
 
 
 @click.command(
@@ -67,13 +66,8 @@ def score(*, state: State, config: Path | None, predictions: Path, **flags: Any)
     host = state.discover()
     file = read_toml(config) if config else {}
     layers = Layers(flags_layer(flags), file, source=str(config or "command line"))
-    plans = make_plans(host, layers, flags["output"], model=model)
-    if len(plans) > 1:
-        raise ConfigError(
-            f"the data serves {', '.join(plan.record.task for plan in plans)}",
-            hint="say with --task which one the predictions are for",
-        )
-    (plan,) = plans
+    # Files are of one task: what could be of several is refused.
+    (plan,) = make_plans(host, layers, flags["output"], model=model)
     plan.check_slices(request.by)
     title = f"{plan.record.model} on {plan.record.data}"
     with state.foreign_output(), progress_bar(state, title) as progress:

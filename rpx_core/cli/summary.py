@@ -49,7 +49,7 @@ def _print_heading(console: Console, outcome: Outcome) -> None:
     console.print(
         f"\n[bold]{plain(report.run.model)}[/] on [bold]{plain(report.run.data)}[/], "
         f"{plain(report.run.task.split('/')[-1])}: "
-        f"{status.evaluated_samples} of {status.dataset_samples} samples"
+        f"{status.evaluated_samples:,} of {count_of(status.dataset_samples, 'sample')}"
         + (f", [red]{status.failed} failed[/]" if status.failed else "")
     )
     if report.run.alignment:

@@ -97,21 +97,28 @@ def tabulate_efficiency(profile: Profile) -> Table:
     return table
 
 
-def tabulate_runs(reports: Sequence[Report]) -> Table:
-    """Comparable runs, a line each: the number they stand for, and what their models cost."""
+def title_runs(reports: Sequence[Report], *, apart: Sequence[str] = ()) -> str:
+    """What the numbers of comparable runs are, to stand above their table.
+
+    `apart` is in what these runs differ from those of the table before all others.
+    """
     first = reports[0]
     number = primary_number(first)
-    table = _make_table()
     arrow = f" {ARROWS[number.better]}" if number else ""
     task = bare_name(first.run.task)
-    table.title = plain(f"{first.primary}{arrow} of {task} on {first.run.data}")
-    table.title_justify = "left"
+    why = f" (other {', '.join(apart)} than the first)" if apart else ""
+    return plain(f"{first.primary}{arrow} of {task} on {first.run.data}{why}")
+
+
+def tabulate_runs(reports: Sequence[Report]) -> Table:
+    """Comparable runs, a line each: the number they stand for, and what their models cost."""
+    table = _make_table()
     table.add_column("model", overflow="fold")
     table.add_column("run")
     for name in ("value", "n", "failed"):
         table.add_column(name, justify="right")
     profiled = any(report.efficiency is not None for report in reports)
-    for name in (cost.name for cost in COSTS.values() if profiled):
+    for name in (cost.heading for cost in COSTS.values() if profiled):
         table.add_column(name, justify="right")
     for report in reports:
         table.add_row(

@@ -116,6 +116,9 @@ class Outcome:
 
 
 NO_EXCUSES = Excuses()
+_CODE = "code"
+_FAILED = f"{_CODE} failed: "
+"""How an error begins that nobody foresaw; that it failed is said beside it."""
 
 
 def idle_names(names: Iterable[str], checks: Sequence[Check]) -> list[str]:
@@ -162,7 +165,7 @@ def perform_one(check: Check, excuses: Excuses) -> Outcome:
     reason = excuses.reason(check)
     if reason is not None:
         return Outcome(check.subject, check.law, Verdict.SKIPPED, reason, excused=True)
-    done = attempt(check.law, check.run)
+    done = attempt(_CODE, check.run)
     if not isinstance(done, Breakdown):
         return Outcome(check.subject, check.law, Verdict.PASSED)
     error = done.error
@@ -170,7 +173,9 @@ def perform_one(check: Check, excuses: Excuses) -> Outcome:
         explanation = excuses.explanation(check, error)
         detail, excused = explanation or _whole(error), explanation is not None
         return Outcome(check.subject, check.law, Verdict.SKIPPED, detail, excused)
-    detail = _whole(error) if isinstance(error, RPXError) else done.problem
+    detail = _whole(error) if isinstance(error, RPXError) else done.problem.removeprefix(_FAILED)
+    # The subject is said before it.
+    detail = detail.removeprefix(f"{check.subject}: ")
     return Outcome(check.subject, check.law, Verdict.FAILED, detail, traceback=done.traceback)
 
 

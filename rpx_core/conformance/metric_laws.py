@@ -22,7 +22,6 @@ PERFECT = 1e-4
 """Angles near zero come from the arc cosine, which loses half of the digits."""
 
 _OUTPUT = re.compile(r"[a-z][a-z0-9_]*")
-_LABEL = "metric"
 
 Evidence = Sequence[Callable[[], Any]]
 """What calls `measure`, once for each unit of evidence."""
@@ -48,7 +47,7 @@ def defined(measured: Iterable[Any]) -> list[Any]:
 
 def values_of(metric: Any, state: Any) -> dict[str, float | None]:
     """The numbers of a state, None where one is undefined or infinitely good."""
-    return dict(evaluate(metric, _LABEL, state).values)
+    return dict(evaluate(metric, state).values)
 
 
 def check_metric(
@@ -86,11 +85,11 @@ def check_storage(metric: Any, states: Iterable[Any]) -> None:
     """A state has the same numbers after a trip through bytes, all within their declared range."""
     for state in states:
         # Raises for NaN, for an infinite value that is not declared, and for missing outputs.
-        measured = evaluate(metric, _LABEL, state)
+        measured = evaluate(metric, state)
         values = measured.values
         stored = decode_state(metric.State, encode_state(state))
         require(
-            evaluate(metric, _LABEL, stored) == measured,
+            evaluate(metric, stored) == measured,
             f"the numbers of a stored state are {dict(metric.result(stored))}, before {values}",
         )
         _check_range(metric.outputs, values)
@@ -158,7 +157,7 @@ def check_block(metric: Any, frames: Sequence[Frame]) -> None:
 
 def _numbers(metric: Any, state: Any) -> tuple[dict[str, float | None], tuple[str, ...]]:
     """The numbers of a state, and which of them are infinitely good."""
-    measured = evaluate(metric, _LABEL, state)
+    measured = evaluate(metric, state)
     return dict(measured.values), measured.infinite
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from rpx_core.datasets import Wanted
-from rpx_core.errors import ConfigError
+from rpx_core.errors import ConfigError, count_of
 from rpx_core.files import expand_home
 from rpx_core.hub.fetch import Access, Fetched, Query, fetch, open_repository
 from rpx_core.hub.origin import Origin, choose_origin
@@ -89,4 +89,4 @@ def partial_reasons(fetched: Fetched) -> tuple[str, ...]:
     count = len(fetched.samples)
     if count == fetched.of_samples:
         return ()
-    return (f"{count} of {fetched.of_samples} samples of the repository (max_samples)",)
+    return (f"{count} of {count_of(fetched.of_samples, 'sample')} of the repository (max_samples)",)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from rpx_core.errors import ModelError
+from rpx_core.errors import ModelError, count_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -89,6 +89,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 def _check_count(found: Sequence[Any], batch: Sequence[Any]) -> None:
     if len(found) != len(batch):
         raise ModelError(
-            f"the network gave {len(found)} answers for {len(batch)} samples",
+            f"the network gave {count_of(len(found), 'answer')} for "
+            f"{count_of(len(batch), 'sample')}",
             hint="answer() must return one prediction per sample, in order",
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpx_core.adapters import image_copy, image_size
-from rpx_core.checkpoint_files import check_folder
+from rpx_core.checkpoint_files import check_folder, check_processor
 from rpx_core.checkpoints import CheckpointOptions
 from rpx_core.contracts import Sample
 from rpx_core.errors import AdapterError, ModelError
@@ -25,6 +25,7 @@ from rpx_core.inference.loading import (
 )
 from rpx_core.inference.model import SETUP_FIRST, TorchOptions
 from rpx_core.inference.processors import in_full_precision, post_process
+from rpx_core.inference.purpose import check_purpose
 
 
 class PretrainedOptions(CheckpointOptions, TorchOptions):
@@ -66,10 +67,15 @@ class Pretrained:
 
 @dataclass(frozen=True)
 class Classes:
-    """Names of the classes in `transformers` that load a checkpoint."""
+    """Names of the classes in `transformers` that load a checkpoint.
+
+    With `lacks`, what checkpoints of other classes do not do ("estimates no depth"), those are
+    refused before they are loaded.
+    """
 
     network: str
     processor: str = "AutoImageProcessor"
+    lacks: str | None = None
 
 
 class PretrainedNetwork(Generic[Options]):
@@ -103,6 +109,9 @@ class PretrainedNetwork(Generic[Options]):
                 f"{type(self).__name__} does not say which classes it needs",
                 hint="set its `classes`, or override open()",
             )
+        if self.classes.lacks is not None:
+            config = read_config(self._options)
+            check_purpose(self._options, config, self.classes.network, self.classes.lacks)
         return load_pretrained(self._options, self.classes, placement)
 
     def load(self, placement: Placement) -> None:
@@ -140,6 +149,8 @@ def load_pretrained(
     import transformers
 
     check_checkpoint(options)
+    if isinstance(options.checkpoint, Path):
+        check_processor(options.checkpoint)
     source, arguments = locate(options)
     try:
         with silence_loading():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Protocol
 
+from rpx_core.checkpoint_places import refuse_missing
 from rpx_core.config import Named
 from rpx_core.contracts import Model, Runtime, TaskType
 from rpx_core.datasets import cache_directory
@@ -102,6 +103,9 @@ def _choose(host: Host, named: Named, task: str | None) -> tuple[Offer[ModelSpec
         if len(possible) > 1 and offer.spec.does is None:
             # Whatever its options: such a model has a task of its own, or takes any of them.
             return offer, ""
+    if len(possible) > 1 and None in known.values():
+        text = split_shorthand(host, "model", named.name)[1]
+        refuse_missing({"checkpoint": text, **named.options})
     only = only_task(
         possible,
         named.name,

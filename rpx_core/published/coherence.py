@@ -14,6 +14,7 @@ from rpx_core.measure import evaluate
 from rpx_core.parts import resolve_part
 from rpx_core.published.readiness import StackGeometricCoherenceResult
 from rpx_core.report import Row
+from rpx_core.report.row import owner_of
 
 _DEPTH = str(TaskType.MONOCULAR_DEPTH)
 MASK_TASKS = frozenset({str(TaskType.OBJECT_SEGMENTATION), "semantic_segmentation"})
@@ -55,7 +56,7 @@ class DepthCoherence:
         }
         state = self._metric.measure(frame.sample, answers)
         if not isinstance(state, Undefined):
-            self._values.append(dict(evaluate(self._metric, "sgc", state).values))
+            self._values.append(dict(evaluate(self._metric, state, owner=owner_of("sgc")).values))
 
     def result(self) -> StackGeometricCoherenceResult | None:
         """Means over the samples that have a value; None where none has."""

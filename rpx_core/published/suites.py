@@ -167,6 +167,8 @@ def compute_metrics(
 ) -> MetricRow:
     """The numbers of one prediction against its ground truth; see `MetricSuite.evaluate`.
 
+    Before them stand `id`, `scene`, `phase` and `difficulty` of the sample.
+
     For many predictions, make the suite once: each call of this looks for the task's metrics anew.
     """
     return MetricSuite.for_task(task).evaluate(pred, gt, sample)

@@ -16,6 +16,11 @@ Stage = Literal["load", "predict", "validate", "save", "align", "measure", "cras
 Tag = str | bool | int | Finite
 
 
+def owner_of(label: str) -> str:
+    """How an error begins that is about the metric of a label."""
+    return f"metric {label}: "
+
+
 class Failure(Stored):
     """Why a sample has no numbers: the stage that failed, the kind of error, and what to do."""
 
@@ -31,10 +36,11 @@ class Failure(Stored):
     @property
     def text(self) -> str:
         """What happened, where, and what to do, in one line of prose."""
-        owner = f"metric {self.metric}: " if self.metric else ""
+        # Errors of metrics may be shown alone, and name theirs themselves.
+        owner = owner_of(self.metric) if self.metric else ""
         place = f" at {self.where}" if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{owner}{self.message}{place}{hint}"
+        return f"{owner}{self.message.removeprefix(owner)}{place}{hint}"
 
 
 class Measured(Stored):

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from rpx_core.errors import count_of
 from rpx_core.report import Number, Readiness, Report, RunRecord, Score, Status, Writer
 from rpx_core.reporters.formatting import format_count
 
@@ -55,7 +56,7 @@ def describe_status(status: Status) -> str:
     word = "Partial" if is_partial(status) else "Complete"
     line = (
         f"{word}: {format_count(status.evaluated_samples)} of "
-        f"{format_count(status.dataset_samples)} samples evaluated"
+        f"{count_of(status.dataset_samples, 'sample')} evaluated"
     )
     if status.selected_samples != status.dataset_samples:
         line += f", {format_count(status.selected_samples)} selected"

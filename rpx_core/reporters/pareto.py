@@ -29,6 +29,13 @@ class Cost:
     show: Callable[[float], str]
     of_machine: bool = False
     """Whether it depends on the machine, so that other machines cannot stand beside it."""
+    symbol: str = ""
+    """The unit as the head of a column has it; none for numbers without one."""
+
+    @property
+    def heading(self) -> str:
+        """The name with the symbol of the unit."""
+        return f"{self.name} ({self.symbol})" if self.symbol else self.name
 
 
 COSTS: Mapping[str, Cost] = MappingProxyType(
@@ -39,6 +46,7 @@ COSTS: Mapping[str, Cost] = MappingProxyType(
             lambda profile: Quantity(value=profile.latency.per_sample_ms),
             format_number,
             of_machine=True,
+            symbol="ms",
         ),
         "parameters": Cost(
             "Parameters",

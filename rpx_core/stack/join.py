@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rpx_core.errors import ConfigError
+from rpx_core.errors import ConfigError, count_of
 from rpx_core.records import natural_key
 from rpx_core.report import Row
 from rpx_core.stack.sources import Source
@@ -72,7 +72,7 @@ def describe_undefined(sequences: Mapping[str, Sequence[Joined]]) -> tuple[str, 
     joined = [one for frames in sequences.values() for one in frames]
     reasons = Counter(one.reason for one in joined if one.reason is not None)
     return tuple(
-        f"{count} of {len(joined)} samples are undefined: {reason}"
+        f"{count} of {count_of(len(joined), 'sample is', 'samples are')} undefined: {reason}"
         for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
     )
 
@@ -97,8 +97,8 @@ def _join(identifier: str, sources: Sequence[Source]) -> Joined:
 
 def _of_other_data(sources: Sequence[Source], joined: Sequence[Joined]) -> ConfigError:
     runs = "; ".join(
-        f"{source.name} on {source.record.data} has {len(source.rows)} samples, such as "
-        f"{min(source.rows, key=natural_key)!r}"
+        f"{source.name} on {source.record.data} has {count_of(len(source.rows), 'sample')}, "
+        f"such as {min(source.rows, key=natural_key)!r}"
         for source in sources
     )
     shared = [one for one in joined if len(one.rows) == len(sources)]
@@ -109,7 +109,7 @@ def _of_other_data(sources: Sequence[Source], joined: Sequence[Joined]) -> Confi
         )
     reasons = "; ".join(dict.fromkeys(one.reason for one in shared if one.reason))
     return ConfigError(
-        f"the runs are of different data: of {len(shared)} samples with equal ids none can be "
-        f"joined: {reasons}",
+        f"the runs are of different data: of {count_of(len(shared), 'sample')} with equal ids "
+        f"none can be joined: {reasons}",
         hint="samples join by id and the digest of `rgb`; evaluate both models on the same images",
     )

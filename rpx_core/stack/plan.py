@@ -17,6 +17,7 @@ from rpx_core.host import Host
 from rpx_core.identity import digest, installed_inputs, run_name
 from rpx_core.manifest import Manifest
 from rpx_core.measure import build_metric
+from rpx_core.names import bare_name
 from rpx_core.offers import Offer
 from rpx_core.parts import Part, resolve_part
 from rpx_core.report import RunRecord
@@ -210,7 +211,7 @@ def _record(
     identity = digest(inputs)
     models = [source.record.model for source in sources]
     data = " + ".join(dict.fromkeys(source.record.data for source in sources))
-    slug = run_name("+".join(model.rsplit("/", 1)[-1] for model in models), "stack", data)
+    slug = run_name("+".join(map(bare_name, models)), "stack", data)
     label, use = next(iter(uses.items()))
     output, meaning = next(iter(use.metric.outputs.items()))
     samples = sum(len(frames) for frames in sequences.values())

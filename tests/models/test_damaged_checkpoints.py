@@ -85,7 +85,7 @@ DAMAGED: dict[str, tuple[Callable[[Path], Any], str, str]] = {
     ),
     "network of another task": (
         lambda at: change(at, model_type="bert", architectures=["BertForMaskedLM"]),
-        r"net (cannot be loaded|has no configuration|lacks|is a BertForMaskedLM)",
+        r"net is a BertForMaskedLM, which (estimates no depth|finds no segments)",
         "task",
     ),
     "wrong setting": (
@@ -94,6 +94,11 @@ DAMAGED: dict[str, tuple[Callable[[Path], Any], str, str]] = {
         "damaged",
     ),
     "other shape": (other_shape, r"net holds 1 of the weights .* in another shape", "copy both"),
+    "no processor": (
+        lambda at: (at / "preprocessor_config.json").unlink(),
+        r"net has no preprocessor_config\.json, which says how images",
+        "save_pretrained",
+    ),
     "processor is a list": (
         lambda at: (at / "preprocessor_config.json").write_text("[1]"),
         r"net cannot be loaded",

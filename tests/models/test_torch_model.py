@@ -67,6 +67,21 @@ def build(network: MeanNetwork, dtype: Any = "float32", device: str = "cpu") -> 
     return model
 
 
+@pytest.mark.parametrize("name", ["Net", "network"])
+def test_a_bare_module_is_told_that_it_gets_no_tensor(workshop: Workshop, name: str) -> None:
+    file = workshop.folder / "bare.py"
+    file.write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n"
+        "    def forward(self, image):\n        return torch.relu(image)\n\n\nnetwork = Net()\n"
+    )
+    data = {"name": "demo", "limit": 1}
+    outcome = workshop.run(f"{file}:{name}", task="monocular_depth", data=data)
+    (failed,) = outcome.report.failures
+    problem = failed.failure.text
+    assert "Net is a torch module, which was called with a numpy array: TypeError: relu" in problem
+    assert "write a function around it" in problem
+
+
 def test_images_of_one_size_go_together_and_order_is_kept() -> None:
     network = MeanNetwork()
     batch = [sample(1), sample(2), sample(3, (8, 8)), sample(4)]

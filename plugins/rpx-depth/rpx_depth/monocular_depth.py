@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from rpx_core.adapters import array_hint
 from rpx_core.arrays import encode_npy, is_array_file, load_array
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
@@ -79,8 +80,16 @@ class MonocularDepth(Task[DepthGroundTruth, DepthPrediction]):
 
         Values are not judged: a pixel that is not finite or not positive is an abstention.
         """
-        array = prediction.depth_map if isinstance(prediction, DepthPrediction) else prediction
+        is_typed = isinstance(prediction, DepthPrediction)
+        array = prediction.depth_map if is_typed else prediction
         height, width = expected_size(sample, "depth_map")
+        if not isinstance(array, np.ndarray):
+            what = "the depth_map of the prediction" if is_typed else "the prediction"
+            wanted = "a numpy array" + ("" if is_typed else " or DepthPrediction")
+            raise ModelError(
+                f"sample {sample.id}: {what} is {kind_of(array)}; {wanted} was expected",
+                hint=array_hint(array),
+            )
         _check_map(array, sample, f"({height}, {width})")
         with np.errstate(over="ignore"):
             own = np.array(array, dtype=np.float32, order="C", copy=True, subok=False)
@@ -146,13 +155,7 @@ def _pair(frame: Frame) -> DepthPair:
     return DepthPair(frame.prediction.depth_map, frame.truth.depth_map)
 
 
-def _check_map(array: object, sample: Sample, expected: str) -> None:
-    if not isinstance(array, np.ndarray):
-        raise ModelError(
-            f"sample {sample.id}: the prediction is {kind_of(array)}; a numpy array "
-            "or DepthPrediction was expected",
-            hint="convert tensors with .cpu().numpy()",
-        )
+def _check_map(array: NDArray[Any], sample: Sample, expected: str) -> None:
     if array.dtype.kind != "f":
         raise ModelError(
             f"sample {sample.id}: predicted depth has dtype {array.dtype}; float metres were "
@@ -166,6 +169,6 @@ def _check_map(array: object, sample: Sample, expected: str) -> None:
 
 
 def _holds_integers(data: bytes, name: str) -> bool:
-    if is_array_file(data):
+    if is_array_file(data, name=name):
         return load_array(data, name=name).dtype.kind in "iu"
     return not read_image_header(data, name=name).colour.startswith("float")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.adapters import array_hint
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
@@ -236,8 +237,9 @@ def _own_depths(value: object, where: str) -> NDArray[np.float64]:
         raise ModelError(
             f"{where}: predicted depths are {_kind(value)}; an array of float metres (N,) or a "
             "SparseDepthPrediction was expected",
-            hint="whole numbers are mostly millimetres: divide by 1000; "
-            "convert tensors with .cpu().numpy()",
+            hint="whole numbers are mostly millimetres: divide by 1000"
+            if isinstance(value, np.ndarray)
+            else array_hint(value),
         )
     return np.array(value, dtype=np.float64, order="C", subok=False)
 

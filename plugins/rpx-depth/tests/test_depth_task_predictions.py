@@ -59,6 +59,34 @@ def test_malformed_prediction_is_a_failed_sample(task, prediction, words):
         task().validate(prediction, SAMPLE)
 
 
+class Tensor:
+    """What tensors of torch have in common with it."""
+
+    def detach(self):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("prediction", "what", "hint"),
+    [
+        (
+            DepthPrediction(Tensor()),
+            "the depth_map of the prediction is a Tensor",
+            "convert the te",
+        ),
+        (Tensor(), "the prediction is a Tensor; a numpy array or", "convert the tensor with .cpu"),
+        (None, "the prediction is None", "does every path end with `return`"),
+        (DepthPrediction([[1.0]]), "the depth_map of the prediction is a list", "numpy.asarray"),
+    ],
+)
+def test_what_is_no_array_is_called_by_its_place_and_told_how_to_become_one(
+    task, prediction, what, hint
+):
+    with pytest.raises(ModelError, match=what) as caught:
+        task().validate(prediction, SAMPLE)
+    assert hint in caught.value.hint
+
+
 def test_prediction_of_another_size_is_resized_where_the_options_say_so(task):
     prediction = task(resize="bilinear").validate(np.full((4, 6), 2.5), SAMPLE)
     np.testing.assert_array_equal(prediction.depth_map, np.full((2, 3), 2.5, np.float32))

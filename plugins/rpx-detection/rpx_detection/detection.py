@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from rpx_core.adapters import FORGOTTEN
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ConfigError, ManifestError, ModelError, kind_of
 from rpx_core.files import Files
@@ -106,7 +107,8 @@ class ObjectDetection(Task[DetectionGroundTruth, DetectionPrediction]):
         if not isinstance(prediction, StoredDetections):
             raise ModelError(
                 f"sample {sample.id}: the prediction is {kind_of(prediction)}; a "
-                "DetectionPrediction was expected"
+                "DetectionPrediction was expected",
+                hint=FORGOTTEN if prediction is None else None,
             )
         found = canonical_detections(prediction, sample, self._rule, sample.query.vocabulary)
         return _restrict_prediction(found, self._chosen) if self._chosen else found

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rpx_core.adapters import FORGOTTEN
 from rpx_core.contracts import Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files, quote
@@ -73,7 +74,8 @@ class VisualGrounding(Task[VisualGroundingGroundTruth, VisualGroundingPrediction
         if not isinstance(prediction, StoredBoxes):
             raise ModelError(
                 f"sample {sample.id}: the prediction is {kind_of(prediction)}; a "
-                "VisualGroundingPrediction was expected"
+                "VisualGroundingPrediction was expected",
+                hint=FORGOTTEN if prediction is None else None,
             )
         return canonical_grounding(prediction, sample)
 

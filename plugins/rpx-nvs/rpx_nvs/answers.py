@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rpx_core.adapters import array_hint
 from rpx_core.errors import ModelError, kind_of
 from rpx_core.images import Colour
 from rpx_nvs.colours import LEVELS, composite, to_uint8
@@ -70,7 +71,7 @@ def _check_shape(rgb: Any, *, channels: tuple[int, ...]) -> Colours:
     if not isinstance(rgb, np.ndarray):
         raise ModelError(
             f"is {kind_of(rgb)}; a numpy array (H, W, 3) was expected",
-            hint="convert tensors with .permute(1, 2, 0).cpu().numpy()",
+            hint=array_hint(rgb, ".permute(1, 2, 0).cpu().numpy()"),
         )
     if rgb.ndim != 3 or rgb.shape[2] not in channels or rgb.size == 0:
         first = rgb.ndim == 3 and rgb.shape[0] in channels

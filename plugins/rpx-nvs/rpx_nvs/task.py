@@ -125,7 +125,7 @@ class NovelViewSynthesis(Task[NovelViewSynthesisGroundTruth, NovelViewSynthesisP
 
     def read_prediction(self, data: bytes, name: str) -> NovelViewSynthesisPrediction:
         """An image from `.npy`, a single-array `.npz`, or PNG; never from a lossy format."""
-        if is_array_file(data):
+        if is_array_file(data, name=name):
             return NovelViewSynthesisPrediction(load_array(data, name=name))
         header = read_image_header(data, name=name)
         if header.format != "PNG":

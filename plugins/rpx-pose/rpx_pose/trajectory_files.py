@@ -38,7 +38,7 @@ def read_trajectory(data: bytes, *, name: str) -> Trajectory:
 
     A `.npz` with `poses` (n, 4, 4), and `timestamps` (n,) in seconds where known, is read too.
     """
-    if is_array_file(data):
+    if is_array_file(data, name=name):
         arrays = load_arrays(data, name=name, require=("poses",))
         stamps = arrays.get("timestamps")
         return check_trajectory(

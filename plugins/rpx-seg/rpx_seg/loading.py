@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rpx_core.adapters import array_hint
 from rpx_core.contracts import Sample
 from rpx_core.errors import ManifestError, ModelError, kind_of
 from rpx_core.files import Files
@@ -102,7 +103,7 @@ def _find_problem(mask: Any, shape: tuple[int, ...]) -> tuple[str | None, str | 
     if not isinstance(mask, np.ndarray):
         return (
             f"is {kind_of(mask)}; a numpy array was expected",
-            "convert tensors with .cpu().numpy()",
+            array_hint(mask),
         )
     if mask.ndim != 2 or mask.size == 0:
         colours = mask.ndim == 3 and mask.shape[2] in (3, 4)

@@ -28,7 +28,7 @@ def decode_mask(data: bytes, *, name: str, encoding: Encoding = "ids") -> LabelM
     Of a palette picture these are its indices. Raises ManifestError naming `name` for colours
     (unless `encoding` says that they are packed ids), floats, and negative ids.
     """
-    if not is_array_file(data):
+    if not is_array_file(data, name=name):
         colour = read_image_header(data, name=name).colour
         if encoding == "packed-rgb":
             return unpack_ids(decode_rgb(data, name=name))

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from rpx_core.contracts import Difficulty, Phase
-from rpx_core.errors import ManifestError
+from rpx_core.errors import ManifestError, count_of
 from rpx_core.folders import IMAGES, files_by_stem, list_folder, list_folders, open_root, read_lines
 from rpx_core.manifest import Manifest
 from rpx_depth.layouts.matching import DEPTHS, Findings, Pinhole, RawRecord, pinhole
@@ -51,7 +51,7 @@ def open_rpx(options: RpxOptions, cache: Path) -> Manifest:
             unposed += _index_phase(findings, scene / str(number), core)
     if unposed and len(unposed) < len(findings.records):
         findings.notes.append(
-            f"{len(unposed)} frames without pose, which temporal stability needs: "
+            f"{count_of(len(unposed), 'frame')} without pose, which temporal stability needs: "
             f"{unposed[0]} is the first"
         )
     _refuse_packed(findings, scenes)

@@ -42,7 +42,7 @@ class HfDepth(PretrainedNetwork[HfDepthOptions]):
     bicubic interpolation, as the method does where there is one.
     """
 
-    classes = Classes("AutoModelForDepthEstimation")
+    classes = Classes("AutoModelForDepthEstimation", lacks="estimates no depth")
 
     def answer(self, samples: Sequence[Sample]) -> list[DepthPrediction]:
         """One map per image, of the image's size."""

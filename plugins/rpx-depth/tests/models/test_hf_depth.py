@@ -126,9 +126,10 @@ def test_weights_that_are_missing_are_not_made_up(workshop: Workshop) -> None:
 
 
 def test_a_checkpoint_of_another_task_is_refused_with_its_reason(workshop: Workshop) -> None:
-    folder = workshop.checkpoint("segformer")
-    with pytest.raises(ModelError, match="cannot be loaded with AutoModelForDepthEstimation"):
+    folder = workshop.checkpoint("yolos")
+    with pytest.raises(ModelError, match="a YolosForObjectDetection, which estimates no") as caught:
         workshop.run(f"hf:{folder}", task="monocular_depth")
+    assert "it is for object_detection: --task object_detection" in str(caught.value.hint)
 
 
 def published(workshop: Workshop, kind: str = "dpt", **options: Any) -> Any:

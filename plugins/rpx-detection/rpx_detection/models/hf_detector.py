@@ -25,7 +25,7 @@ class HfDetector(PretrainedNetwork[HfDetectionOptions]):
     Labels are the checkpoint's `id2label`, renamed as the options say; the task compares them.
     """
 
-    classes = Classes("AutoModelForObjectDetection")
+    classes = Classes("AutoModelForObjectDetection", lacks="detects no objects of fixed classes")
 
     def answer(self, samples: Sequence[Sample]) -> list[DetectionPrediction]:
         """The surest boxes of each image."""

@@ -50,7 +50,9 @@ class Found:
 class Prompted(PretrainedNetwork[HfDetectionOptions]):
     """A network that finds what texts describe, in images of one size."""
 
-    classes = Classes("AutoModelForZeroShotObjectDetection", "AutoProcessor")
+    classes = Classes(
+        "AutoModelForZeroShotObjectDetection", "AutoProcessor", "finds nothing by words"
+    )
 
     def find(self, samples: Sequence[Sample], prompts: Prompts) -> list[Found]:
         """What answers the prompts in each image, the surest first."""

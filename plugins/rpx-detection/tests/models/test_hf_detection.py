@@ -153,9 +153,19 @@ def test_without_words_there_is_nothing_to_look_for(workshop: Workshop) -> None:
         model.predict([ask(DetectionQuery())])
 
 
-def test_a_checkpoint_with_fixed_classes_reads_no_words(workshop: Workshop) -> None:
-    with pytest.raises(ModelError, match="AutoModelForZeroShotObjectDetection"):
-        build(workshop, "detr", "open_vocab_detection")
+@pytest.mark.parametrize(
+    ("kind", "task", "lacks"),
+    [
+        ("dpt", "object_detection", "a DPTForDepthEstimation, which detects no objects of fixed"),
+        ("yolos", "open_vocab_detection", "a YolosForObjectDetection, which finds nothing by"),
+        ("owlv2", "object_detection", "a Owlv2ForObjectDetection, which detects no objects of"),
+    ],
+)
+def test_a_checkpoint_of_another_task_is_refused_by_its_class(
+    workshop: Workshop, kind: str, task: str, lacks: str
+) -> None:
+    with pytest.raises(ModelError, match=lacks):
+        workshop.run(f"hf:{workshop.checkpoint(kind)}", task=task)
 
 
 @pytest.mark.parametrize(

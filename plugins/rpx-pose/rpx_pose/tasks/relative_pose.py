@@ -133,7 +133,7 @@ class RelativeCameraPose(Task[RelativePoseGroundTruth, RelativePosePrediction]):
         `.npy`.
         """
         try:
-            if is_array_file(data):
+            if is_array_file(data, name=name):
                 return from_matrix(np.asarray(load_array(data, name=name), np.float64))
             answer = read_json(data, source=name)
             if not isinstance(answer, Mapping):

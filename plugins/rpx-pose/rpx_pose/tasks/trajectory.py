@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from rpx_core.adapters import array_hint
 from rpx_core.arrays import encode_npz
 from rpx_core.contracts import Aligned, Frame, Picture, Sample, Task
 from rpx_core.errors import ManifestError, ModelError, kind_of
@@ -233,7 +234,8 @@ def _as_trajectory(prediction: Any, sample: Sample) -> Trajectory:
         return Trajectory(np.array(prediction, np.float64))
     raise ModelError(
         f"sample {sample.id}: the prediction is {kind_of(prediction)}; a Trajectory or "
-        "poses (n, 4, 4) were expected"
+        "poses (n, 4, 4) were expected",
+        hint=array_hint(prediction),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from rpx_core.contracts import Sample
-from rpx_core.errors import AdapterError, ModelError
+from rpx_core.errors import ModelError
 from rpx_core.inference.devices import Placement
 from rpx_core.inference.pretrained import (
     Classes,
@@ -19,6 +19,7 @@ from rpx_core.inference.pretrained import (
     read_config,
 )
 from rpx_core.inference.processors import known_arguments
+from rpx_core.inference.purpose import known_classes, other_purpose
 
 Hint = Literal["instance", "universal", "semantic"]
 
@@ -72,7 +73,7 @@ def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pret
     import transformers
 
     config = read_config(options)
-    named = [name for name in config.architectures or () if hasattr(transformers, name)]
+    named = known_classes(config)
     hint = options.model_class_hint
     if hint is None and not named:
         raise ModelError(
@@ -82,10 +83,7 @@ def load_segmenter(options: HfSegmentationOptions, placement: Placement) -> Pret
             "instance, semantic)",
         )
     if hint is None and not tasks_of(named):
-        raise AdapterError(
-            f"{options.located()} is a {named[0]}, which finds no segments",
-            hint=_better_task(options),
-        )
+        raise other_purpose(options, named, "finds no segments")
     network = named[0] if hint is None else _BY_HINT[hint]
     needs_text = config.model_type in _WITH_TEXT
     classes = Classes(network, "AutoProcessor" if needs_text else "AutoImageProcessor")
@@ -99,23 +97,6 @@ def tasks_of(names: Sequence[str]) -> tuple[str, ...]:
             if name.endswith(ending):
                 return does
     return ()
-
-
-def _better_task(options: HfSegmentationOptions) -> str:
-    """What else to do with a checkpoint that is for no segmentation, by all that is installed."""
-    from rpx_core.config import Named
-    from rpx_core.host import Host
-    from rpx_core.models import tasks_of_model
-
-    given = Named(name="hf", options={"checkpoint": str(options.checkpoint)})
-    known = tasks_of_model(Host.discover(), given)
-    found = [task for tasks in known.values() for task in tasks or ()]
-    if not found:
-        return "none of the installed tasks is for it; `rpx list models` shows what there is"
-    return (
-        f"it is for {' or '.join(found)}: --task {found[0]}, or from Python "
-        f"rpx.resolve('hf:CHECKPOINT', device='auto', task={found[0]!r})"
-    )
 
 
 def prepare(processor: Any, samples: Sequence[Sample], task: str) -> Mapping[str, Any]:
