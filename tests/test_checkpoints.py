@@ -197,7 +197,7 @@ def test_wrong_options_name_the_field_and_the_owner() -> None:
 
 
 def test_the_home_of_a_user_who_does_not_exist_is_no_folder() -> None:
-    with pytest.raises(ConfigError, match="there is no folder ~nobody"):
+    with pytest.raises(ConfigError, match="there is no folder '~nobody"):
         resolve_part(OFFER, {"checkpoint": "~nobody-of-this-name/net"}, field_name="model.options")
     assert local_config({"checkpoint": "~nobody-of-this-name/net"}) is None
 
@@ -205,9 +205,21 @@ def test_the_home_of_a_user_who_does_not_exist_is_no_folder() -> None:
 @pytest.mark.parametrize(
     ("checkpoint", "problem", "hint"),
     [
-        ("weights/dert", "there is no folder weights/dert", "did you mean detr?; if it is a repo"),
-        ("./weights/none", "there is no folder ./weights/none, and no", "weights holds detr, dpt"),
-        ("weihgts/a/b", "there is no folder weihgts/a/b: weihgts is not", "did you mean weights?"),
+        (
+            "weights/dert",
+            "there is no folder 'weights/dert'",
+            "did you mean detr?; if it is a repo",
+        ),
+        (
+            "./weights/none",
+            "there is no folder './weights/none', and no",
+            "weights holds detr, dpt",
+        ),
+        (
+            "weihgts/a/b",
+            "there is no folder 'weihgts/a/b': weihgts is not",
+            "did you mean weights?",
+        ),
         ("weights/file", "weights/file is a file", "name the folder that holds it: weights"),
     ],
 )

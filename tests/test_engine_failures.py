@@ -163,7 +163,7 @@ def test_a_metric_that_fails_on_the_fold_alone_costs_its_own_numbers(bench: Benc
 @pytest.mark.parametrize(
     ("method", "says"),
     [
-        ("short", "align() returned 0 results for 1 frames"),
+        ("short", "align() returned 0 results for 1 frame"),
         ("bare", "align() returned a float; Aligned or None was expected"),
         (
             "infinite",

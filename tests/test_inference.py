@@ -81,7 +81,7 @@ def test_other_errors_pass() -> None:
 
 
 def test_a_network_must_answer_every_sample() -> None:
-    with pytest.raises(ModelError, match="gave 1 answers for 2 samples"):
+    with pytest.raises(ModelError, match="gave 1 answer for 2 samples"):
         Batches(lambda: None).run([1, 2], lambda numbers: [0])
 
 

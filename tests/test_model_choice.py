@@ -239,7 +239,7 @@ def test_a_plugin_that_fails_to_decide_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_told_before_any_task(tmp_path: Path, host: Host) -> None:
     missing = tmp_path / "none"
-    with pytest.raises(ConfigError, match=f"there is no folder {missing}"):
+    with pytest.raises(ConfigError, match=f"there is no folder '{missing}'"):
         tasks_of(host, f"hf:{missing}")
-    with pytest.raises(ConfigError, match=f"there is no folder {missing}"):
+    with pytest.raises(ConfigError, match=f"there is no folder '{missing}'"):
         rpx.resolve(f"hf:{missing}", device="cpu")

@@ -130,7 +130,7 @@ def test_a_perfect_float_view_is_infinite(task):
     target = np.arange(256, dtype=np.uint8).repeat(3).reshape(16, 16, 3)
     truth = NovelViewSynthesisGroundTruth(target)
     answer = task().validate(target / 255, Sample("s", ground_truth=truth))
-    found = evaluate(Psnr(), "psnr", Psnr().measure(None, truth, answer))
+    found = evaluate(Psnr(), Psnr().measure(None, truth, answer))
     assert found.infinite == ("psnr", "psnr_8bit")
 
 

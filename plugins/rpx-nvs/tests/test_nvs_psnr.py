@@ -67,7 +67,7 @@ def test_scikit_image_agrees(reference, name):
 # RW-091: infinite is a value of its own, left out of means, and pools as no error.
 def test_equal_images_are_infinite_and_pool_as_no_error():
     equal, off = state_of([0.0, 0.01])
-    found = evaluate(METRIC, "psnr", equal)
+    found = evaluate(METRIC, equal)
     assert found.values["psnr"] is None
     assert found.infinite == ("psnr", "psnr_8bit")
     assert METRIC.result(off)["psnr"] == pytest.approx(20.0)
