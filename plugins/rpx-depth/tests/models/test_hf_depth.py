@@ -150,7 +150,7 @@ def test_the_published_function_gives_a_model(workshop: Workshop) -> None:
 def test_the_published_function_refuses_what_it_does_not_know(workshop: Workshop) -> None:
     with pytest.raises(ConfigError, match="dtype"):
         published(workshop, dtype="float8")
-    with pytest.raises(ConfigError, match="no folder on this machine"):
+    with pytest.raises(ConfigError, match="there is no folder"):
         rpx.make_hf_depth_model("/no/such/place", device="cpu")
 
 
