@@ -14,15 +14,32 @@ from rpx_core.isolation import Breakdown, attempt
 
 
 def check_fields(sample: Sample) -> None:
-    """Raise ManifestError for an id, pose, camera matrix or metadata that is no such thing."""
+    """Raise ManifestError for an id, image, pose, matrix or metadata that is no such thing."""
     if not isinstance(sample.id, str):
         raise ManifestError(
             f"the `id` of a sample is {kind_of(sample.id)}; a text was expected",
             hint='such as "scene1_clean_0001": reports and prediction files go by it',
         )
+    _check_image(sample)
     _check_matrix(sample, "camera_pose", 4)
     _check_matrix(sample, "intrinsics", 3)
     _check_metadata(sample)
+
+
+def _check_image(sample: Sample) -> None:
+    rgb: Any = sample.rgb
+    if rgb is None:
+        return
+    if not isinstance(rgb, np.ndarray):
+        found = kind_of(rgb)
+    elif rgb.dtype != np.uint8 or rgb.ndim != 3 or rgb.shape[2] != 3:
+        found = f"{rgb.dtype}{list(rgb.shape)}"
+    else:
+        return
+    raise ManifestError(
+        f"sample {sample.id}: its `rgb` is {found}; uint8[H, W, 3] was expected",
+        hint="convert floats and grey images, and put the channels last",
+    )
 
 
 def _check_matrix(sample: Sample, name: str, size: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from rpx_core.contracts import Sample, Task
-from rpx_core.errors import ManifestError, kind_of
+from rpx_core.errors import ManifestError
 from rpx_core.host import Host
 from rpx_core.isolation import Breakdown, attempt
 from rpx_core.parts import resolve_part
@@ -41,7 +41,7 @@ class SampleList:
         built: Task[Any, Any] = resolve_part(self.offer, {}, field_name="task").build()
         for sample in samples:
             check_fields(sample)
-            problem = image_problem(sample) or truth_problem(built, sample)
+            problem = truth_problem(built, sample)
             if problem:
                 raise ManifestError(f"sample {sample.id}: {problem}")
         self._samples = [built.complete(sample) for sample in samples]
@@ -89,19 +89,6 @@ def describe_sample(sample: Sample) -> Record:
         "metadata": dict(sample.metadata or {}),
     }
     return parse_record(raw, where=f"sample {sample.id}", defaults={}, known=())
-
-
-def image_problem(sample: Sample) -> str | None:
-    """Why a sample's image is none as tasks read them; None where it is one, or there is none."""
-    rgb = sample.rgb
-    if rgb is None or (isinstance(rgb, np.ndarray) and rgb.dtype == np.uint8 and _is_rgb(rgb)):
-        return None
-    found = f"{rgb.dtype}{list(rgb.shape)}" if isinstance(rgb, np.ndarray) else kind_of(rgb)
-    return f"its `rgb` is {found}; uint8[H, W, 3] was expected"
-
-
-def _is_rgb(array: np.ndarray[Any, Any]) -> bool:
-    return array.ndim == 3 and array.shape[2] == 3
 
 
 def truth_problem(task: Task[Any, Any], sample: Sample) -> str | None:

@@ -83,8 +83,11 @@ def withhold(sample: Sample) -> BlindSample:
     """
     blind = object.__new__(BlindSample)
     for name in Sample.__dataclass_fields__:
-        if name != "ground_truth":
+        if name not in ("ground_truth", "metadata"):
             object.__setattr__(blind, name, map_arrays(getattr(sample, name), _copy_sealed))
+    # Anything may be in there, which a model may change as well.
+    own = None if sample.metadata is None else deepcopy(dict(sample.metadata))
+    object.__setattr__(blind, "metadata", own)
     return blind
 
 
@@ -94,13 +97,13 @@ def seal(value: Any) -> Any:
 
 
 def map_arrays(value: Any, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
-    """The value with every array in it changed, also inside lists, dataclasses, a query."""
+    """The value with every array in it changed, also inside lists, mappings and dataclasses."""
     if isinstance(value, np.ndarray):
         return change(value)
     if isinstance(value, list | tuple) and type(value) in (list, tuple):
         return type(value)(map_arrays(part, change) for part in value)
     if isinstance(value, Mapping):
-        return deepcopy(dict(value))
+        return {key: map_arrays(part, change) for key, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         changed = copy(value)
         for part in fields(value):
